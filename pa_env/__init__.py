@@ -1,0 +1,58 @@
+"""Repeated principal-agent bandit games: every round a principal offers an incentive for each arm, an agent
+picks an arm, both are rewarded, and neither knows the other's mind.
+
+Four doors lead to one compiled game, and give the same rounds, bit for bit, for the same seed:
+PettingZoo (:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.seats`),
+batched (``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.vector`), and held offers
+(:meth:`pa_env.game.Game.hold`) for simulations of a billion rounds.
+
+Keyword arguments, the same everywhere:
+
+- ``n_arms=5``: number of arms K (a fixed instance brings its own).
+- ``horizon=1000``: rounds T in an episode.
+- ``agent="empirical-mean"``: a name from :func:`agents`, the result of :func:`make_agent`, or your own object.
+- ``instance="uniform"``: a family's name from :func:`families`, an :class:`IID` or :class:`Linear`, or a function
+  ``rng -> instance``; families and functions are drawn anew each episode.
+- ``max_incentive``: the largest incentive, 4 by default and 2 dim + 2 when rewards are linear.
+- ``dim``: dimensions of the arms, when rewards are linear.
+- ``observation="summary"``: what the principal sees, or ``"last"`` (:mod:`pa_env.spaces`).
+- ``render_mode=None``: ``"ansi"``, ``"rgb_array"`` or ``"human"``.
+- ``autoreset_mode``: NEXT_STEP (default), SAME_STEP or DISABLED, for the batched door.
+"""
+
+import gymnasium as gym
+import pettingzoo.env_registry.registration as pettingzoo
+
+from pa_env.agents import Agent, ScriptedAgent, agents, make_agent
+from pa_env.instances import IID, Linear, families
+
+__version__ = "0.1.0"
+__all__ = ["IID", "Agent", "Linear", "ScriptedAgent", "__version__", "agents", "families", "make_agent"]
+
+
+def _register() -> None:
+    """Make the environments known to Gymnasium and PettingZoo; doing so twice is harmless."""
+    seats = {
+        "PrincipalAgent-v0": ("PrincipalEnv", "PrincipalVectorEnv", {}),
+        "PrincipalAgentLinear-v0": ("PrincipalEnv", "PrincipalVectorEnv", {"instance": "unit-ball"}),
+        "PrincipalAgentFollower-v0": ("FollowerEnv", "FollowerVectorEnv", {}),
+    }
+    for name, (scalar, batched, kwargs) in seats.items():
+        if name not in gym.registry:
+            gym.register(
+                name,
+                entry_point=f"pa_env.seats:{scalar}",
+                vector_entry_point=f"pa_env.vector:{batched}",
+                kwargs=kwargs,
+                order_enforce=False,  # the environments check order and actions themselves,
+                disable_env_checker=True,  # and faster than these two wrappers
+            )
+    for kind, registry, entry in (
+        ("aec", pettingzoo.aec_registry, "env"),
+        ("parallel", pettingzoo.parallel_registry, "parallel_env"),
+    ):
+        if "principal_agent_v0" not in registry:
+            pettingzoo.register(kind, "principal_agent_v0", f"pa_env.principal_agent_v0:{entry}")
+
+
+_register()

@@ -1,0 +1,43 @@
+"""Checks on what users pass in: every message names the argument, the value and what would be right."""
+
+import difflib
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def known(argument: str, name: Any, names: Iterable[str]) -> None:
+    """Raise unless ``name`` is one of ``names``, which the message lists."""
+    names = list(names)
+    if not isinstance(name, str) or name not in names:
+        near = difflib.get_close_matches(str(name), names, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"{argument} = {name!r} is unknown{hint}; known: {', '.join(names)}")
+
+
+def at_least(argument: str, value: Any, least: float, *, whole: bool = False, strictly: bool = False) -> float:
+    """``value`` as a finite number that is at least (strictly: above) ``least``; ``whole``: an integer."""
+    kind = "an integer" if whole else "a finite number"
+    bound = f"{'above' if strictly else 'at least'} {least:g}"
+    try:
+        number = operator.index(value) if whole else float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument} = {value!r} must be {kind} {bound}") from None
+    if not math.isfinite(number) or number < least or (strictly and number == least):
+        raise ValueError(f"{argument} = {value!r} must be {kind} {bound}")
+    return number
+
+
+def numbers(argument: str, value: Any) -> NDArray[np.float64]:
+    """``value`` as a float64 array; integers, floats and booleans of any shape are taken."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged nested lists
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{argument} = {value!r} must be numbers")
+    return array.astype(np.float64)

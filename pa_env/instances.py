@@ -1,0 +1,227 @@
+"""What neither player knows: the mean rewards of the arms, fixed or drawn anew each episode.
+
+>>> import pa_env
+>>> pa_env.IID(mu=[0.35, 0.8, 0.55], theta=[0.9, 0.2, 0.4]).n_arms
+3
+>>> pa_env.families()
+('uniform', 'misaligned', 'gap', 'clustered', 'ipa-k5', 'ipa-k50', 'unit-ball')
+
+Families, drawn anew each episode (Bernoulli rewards where nothing else is said):
+
+- ``uniform``: every mean is U[0, 1].
+- ``misaligned``: uniform, then sorted against each other: the principal's best arm is the agent's worst.
+- ``gap``: theta_a + mu_a = 0.8 for all arms but one, drawn at random, that has 1.0; theta_a is U[0.2, 0.6].
+- ``clustered``: three centres in [0.05, 0.95]^2, each arm within 0.05 of one: many arms are nearly best.
+- ``ipa-k5``, ``ipa-k50``: the two fixed instances of the published experiments of Scheid et al. (ICML 2024,
+  arXiv 2403.03811), with unit-variance Gaussian rewards.
+- ``unit-ball`` (linear): arms, s and nu uniform in the unit ball, unit-variance Gaussian noise.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pa_env import kernel
+from pa_env.checks import at_least, known, numbers
+
+Floats = NDArray[np.float64]
+REWARDS = {
+    "bernoulli": kernel.BERNOULLI,
+    "beta": kernel.BETA,
+    "gaussian": kernel.GAUSSIAN,
+    "constant": kernel.CONSTANT,
+}
+
+
+def _vector(name: str, value: ArrayLike, ndim: int = 1) -> Floats:
+    """A read-only float64 copy of a finite, non-empty array."""
+    array = numbers(name, value).copy()
+    if array.ndim != ndim or array.size == 0 or not np.isfinite(array).all():
+        raise ValueError(f"{name} = {value!r} must be {ndim}-dimensional, not empty, and finite")
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class IID:
+    """Independent rewards: arm a gives the principal mean theta_a and the agent mean mu_a.
+
+    ``rewards``: "bernoulli"; "beta" (Beta(2m, 2(1-m)) at mean m); "gaussian" (unit variance); "constant".
+    """
+
+    mu: Floats
+    theta: Floats
+    rewards: str = "bernoulli"
+
+    def __init__(self, mu: ArrayLike, theta: ArrayLike, rewards: str = "bernoulli") -> None:
+        known("rewards", rewards, REWARDS)
+        fields = {"mu": _vector("mu", mu), "theta": _vector("theta", theta)}
+        if fields["mu"].shape != fields["theta"].shape:
+            raise ValueError(
+                f"mu has {fields['mu'].size} arms and theta {fields['theta'].size}: both need one mean for each arm"
+            )
+        for name, means in fields.items():
+            outside = (means < 0) | (means > 1)
+            if rewards in ("bernoulli", "beta") and outside.any():
+                raise ValueError(
+                    f"{name} = {means} must lie in [0, 1] for {rewards} rewards; other means need rewards='gaussian'"
+                )
+            object.__setattr__(self, name, means)
+        object.__setattr__(self, "rewards", rewards)
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        return self.mu.size
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Linear rewards: arm a (a vector in the unit ball) gives <nu, a> to the principal and <s, a> to the agent.
+
+    ``arms`` (n_arms, dim) must span the space; ``noise`` is the standard deviation of the Gaussian noise on both.
+    """
+
+    arms: Floats
+    s: Floats
+    nu: Floats
+    noise: float = 1.0
+
+    def __init__(self, arms: ArrayLike, s: ArrayLike, nu: ArrayLike, noise: float = 1.0) -> None:
+        fields = {"arms": _vector("arms", arms, ndim=2), "s": _vector("s", s), "nu": _vector("nu", nu)}
+        dim = fields["arms"].shape[1]
+        for name, value in fields.items():
+            if value.shape[-1] != dim:
+                raise ValueError(f"{name} has {value.shape[-1]} dimensions, the arms have {dim}: they must agree")
+            norms = np.linalg.norm(np.atleast_2d(value), axis=1)
+            if norms.max() > 1 + 1e-9:
+                raise ValueError(f"{name} has norm {norms.max():.6g}, at row {norms.argmax()}: it must be at most 1")
+            object.__setattr__(self, name, value)
+        if np.linalg.matrix_rank(self.arms, tol=kernel.SPAN_TOLERANCE) < dim:
+            raise ValueError(f"arms do not span all {dim} dimensions: add arms or leave out the unused dimensions")
+        object.__setattr__(self, "noise", at_least("noise", noise, 0.0))
+
+    @property
+    def n_arms(self) -> int:
+        """K."""
+        return int(self.arms.shape[0])
+
+    @property
+    def dim(self) -> int:
+        """D."""
+        return int(self.arms.shape[1])
+
+    @property
+    def mu(self) -> Floats:
+        """The agent's mean rewards <s, a>."""
+        return self.arms @ self.s
+
+    @property
+    def theta(self) -> Floats:
+        """The principal's mean rewards <nu, a>."""
+        return self.arms @ self.nu
+
+
+Instance = IID | Linear
+InstanceLike = str | Instance | Callable[[np.random.Generator], Instance]
+
+IPA_K5 = IID(
+    theta=[0.3, 0.24, 0.88, 0.07, 0.65],
+    mu=[0.64, 0.99, 0.73, 0.61, 0.59],
+    rewards="gaussian",
+)
+# fmt: off
+IPA_K50 = IID(
+    theta=[
+        .44, .48, .59, .0, .28, .27, .63, .45, .17, .5, .14, .24, .03, .34, .33, .78, .69, .69, .88, .37,
+        .52, .08, .22, .76, .48, .99, .16, .86, .08, .27, .47, .37, .11, .18, .5, .43, .52, .72, .3, .24,
+        .81, .23, .74, .87, .34, .48, .68, .73, .38, .63,
+    ],
+    mu=[
+        .39, .3, .02, .89, .78, .46, .72, .8, .33, .2, .85, .79, .08, .15, .85, .63, .38, .11, .23, .42,
+        .05, .08, .31, .18, .38, .58, .31, .24, .98, .19, .29, .6, .0, .32, .81, .0, .72, .4, .5, .95,
+        .98, .17, .02, .46, .81, .36, .59, .99, .18, .44,
+    ],
+    rewards="gaussian",
+)
+# fmt: on
+FAMILIES: dict[str, int | Instance] = {
+    "uniform": kernel.UNIFORM,
+    "misaligned": kernel.MISALIGNED,
+    "gap": kernel.GAP,
+    "clustered": kernel.CLUSTERED,
+    "ipa-k5": IPA_K5,
+    "ipa-k50": IPA_K50,
+    "unit-ball": kernel.UNIT_BALL,
+}
+
+
+def families() -> tuple[str, ...]:
+    """Names that ``instance=`` takes."""
+    return tuple(FAMILIES)
+
+
+class Source(NamedTuple):
+    """Where instances come from: a family drawn by the kernel, one fixed instance, or a user's function."""
+
+    family: int
+    fixed: Instance | None
+    draw: Callable[[np.random.Generator], Instance] | None
+    n_arms: int
+    dim: int  # 0: i.i.d.
+
+    def instance(self, rng: np.random.Generator) -> Instance:
+        """The fixed instance, or one drawn by the user's function."""
+        return self.fixed or self.check(self.draw(rng))  # type: ignore[misc] # one of the two is there
+
+    def check(self, instance: Instance) -> Instance:
+        """The instance itself if it fits the game."""
+        if not isinstance(instance, IID | Linear):
+            raise TypeError(f"instance = {instance!r} must be a pa_env.IID or a pa_env.Linear")
+        dim = instance.dim if isinstance(instance, Linear) else 0
+        if (instance.n_arms, dim) != (self.n_arms, self.dim):
+            raise ValueError(
+                f"instance has {instance.n_arms} arms and {dim} dimensions (0: i.i.d.); this game has n_arms ="
+                f" {self.n_arms} and {self.dim}: pass n_arms={instance.n_arms}" + (f", dim={dim}" if dim else "")
+            )
+        return instance
+
+
+def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = None) -> Source:
+    """Make sense of ``instance=``; sizes that are None are the instance's own, or 5 arms in 3 dimensions."""
+    if n_arms is not None:
+        n_arms = int(at_least("n_arms", n_arms, 1, whole=True))
+    if dim is not None:
+        dim = int(at_least("dim", dim, 1, whole=True))
+    if isinstance(instance, str):
+        known("instance", instance, FAMILIES)
+        entry = FAMILIES[instance]
+        if isinstance(entry, int):
+            if entry != kernel.UNIT_BALL:
+                if dim is not None:
+                    raise ValueError(
+                        f"dim = {dim} is for linear rewards, and instance = {instance!r} is i.i.d.: use 'unit-ball'"
+                    )
+                return Source(entry, None, None, n_arms or 5, 0)
+            dim = dim or 3
+            n_arms = n_arms or max(5, dim)
+            if n_arms < dim:
+                raise ValueError(
+                    f"n_arms = {n_arms} arms cannot span dim = {dim} dimensions: n_arms must be at least dim"
+                )
+            return Source(entry, None, None, n_arms, dim)
+        instance = entry
+    if isinstance(instance, IID | Linear):
+        own = instance.dim if isinstance(instance, Linear) else None
+        sized = Source(kernel.GIVEN, instance, None, n_arms or instance.n_arms, (dim or own or 0))
+        sized.check(instance)
+        return sized
+    if callable(instance):
+        return Source(kernel.GIVEN, None, instance, n_arms or 5, dim or 0)
+    raise TypeError(
+        f"instance = {instance!r} must be a family's name ({', '.join(FAMILIES)}), a pa_env.IID, a pa_env.Linear,"
+        " or a function rng -> instance"
+    )

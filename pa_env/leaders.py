@@ -1,0 +1,76 @@
+"""Who offers when you sit in the agent's seat: a scripted principal, a function, or random offers."""
+
+import copy
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pa_env import kernel
+from pa_env.game import Game
+
+
+class Principal(Protocol):
+    """What offers. ``observe`` is told the arm played and the principal's reward X."""
+
+    def reset(self, seed: int | None = None) -> Any:
+        """Begin an episode."""
+
+    def offer(self) -> ArrayLike:
+        """The incentives (n_arms,) of the next round."""
+
+    def observe(self, arm: int, reward: float) -> Any:
+        """Take in a round."""
+
+
+PrincipalLike = Principal | Callable[[NDArray[np.float32]], ArrayLike] | None
+
+
+class Leaders:
+    """Makes the offers of every copy of a game.
+
+    ``principal``: an object with reset, offer and observe (with more than one copy: each gets a deep copy); a
+    function from the principal's summary observation to an offer; or None, a random amount on a random arm.
+    """
+
+    def __init__(self, game: Game, principal: PrincipalLike) -> None:
+        self.game = game
+        self._objects: list[Principal] = []
+        self._function: Callable[[NDArray[np.float32]], ArrayLike] | None = None
+        if principal is not None and all(callable(getattr(principal, m, None)) for m in ("reset", "offer", "observe")):
+            copies = range(game.copies - 1)
+            self._objects = [principal, *(copy.deepcopy(principal) for _ in copies)]  # type: ignore[list-item]
+        elif callable(principal):
+            self._function = principal
+        elif principal is not None:
+            raise TypeError(
+                f"principal = {principal!r} must have reset, offer and observe, or be a function from the principal's"
+                " observation to an offer, or None for random offers"
+            )
+
+    def begin(self, which: NDArray[np.bool_]) -> None:
+        """Begin an episode of the copies marked in ``which``."""
+        for i in np.flatnonzero(which) if self._objects else ():
+            state = self.game.state[i]
+            seed = np.random.SeedSequence([int(state["key"]), int(state["episode"])]).generate_state(1)[0]
+            self._objects[i].reset(seed=int(seed))
+
+    def observe(self, which: NDArray[np.bool_], scores: NDArray[np.float64]) -> None:
+        """Tell the principals of the copies in ``which`` what their offers brought."""
+        for i in np.flatnonzero(which) if self._objects else ():
+            self._objects[i].observe(int(scores[kernel.ARM, i]), float(scores[kernel.REWARD_PRINCIPAL, i]))
+
+    def offers(self) -> NDArray[np.float64]:
+        """The offers (copies, n_arms) of the round to come; zero where the game is over."""
+        game, running = self.game, self.game.state["t"] < self.game.horizon
+        offers = np.zeros((game.copies, game.n_arms))
+        if self._objects or self._function:
+            for i in np.flatnonzero(running):
+                made = self._objects[i].offer() if self._objects else self._function(game.summary[i].copy())  # type: ignore
+                offers[i] = made
+            game.check_offers(offers)
+        else:
+            kernel.random_offers(game.max_incentive, game.state, offers)
+            offers[~running] = 0.0
+        return offers

@@ -1,0 +1,167 @@
+"""Door 1, PettingZoo: both seats open, turn by turn.
+
+| players | ``principal_0``, then ``agent_0``, every round |
+|---|---|
+| actions | principal: incentives, ``Box(0, max_incentive, (n_arms,), float64)``; agent: ``Discrete(n_arms)`` |
+| observations | principal: the summary of :mod:`pa_env.spaces`; agent: offer, own means, own play shares, time |
+| rewards | after the agent's move, to both: principal X - pi_A, agent R + pi_A |
+| end | both terminate at the horizon |
+
+One whole round:
+
+>>> from pa_env import principal_agent_v0
+>>> env = principal_agent_v0.env(n_arms=3, horizon=100)
+>>> env.reset(seed=1)
+>>> env.agent_selection
+'principal_0'
+>>> env.step([0.0, 0.4, 0.0])                            # the offer; nobody is rewarded yet
+>>> env.agent_selection, env.infos["agent_0"]["scripted_arm"]
+('agent_0', 1)
+>>> env.step(env.infos["agent_0"]["scripted_arm"])       # the answer; now both are
+>>> env.infos["principal_0"]["arm"], env.agent_selection
+(1, 'principal_0')
+
+``agent=`` says whose beliefs are kept, scored, and shown to ``agent_0`` as its own; ``scripted_arm`` is what that
+agent would play now, so playing it gives the same rounds as the other doors with the same seed. The agent must see
+the offer, so the game is not parallelisable: ``parallel_env`` takes turns too, and ignores the idle player's action.
+
+``env`` and ``raw_env`` are the same: the environment checks order and bounds itself, several times faster than
+PettingZoo's wrappers. Version history: v0, first release.
+"""
+
+from typing import Any, Unpack
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Box, Discrete
+from numpy.typing import NDArray
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+from pa_env import kernel, spaces
+from pa_env.game import Game, Settings
+from pa_env.seats import round_info
+from pa_env.viewer import MODES, Viewer
+
+PRINCIPAL, AGENT = "principal_0", "agent_0"
+
+
+class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
+    """The AEC environment; see the module's text."""
+
+    metadata = {
+        "name": "principal_agent_v0",
+        "render_modes": list(MODES),
+        "render_fps": 10,
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[Settings]
+    ) -> None:
+        super().__init__()
+        self.game = Game(**settings)
+        self.render_mode = render_mode
+        self._viewer = Viewer(self.game, render_mode)
+        self._columns = spaces.columns(self.game, observation)
+        self.possible_agents = [PRINCIPAL, AGENT]
+        self.agents: list[str] = []
+        self.observation_spaces: dict[str, Box] = {
+            PRINCIPAL: spaces.principal_observations(self.game, observation),
+            AGENT: spaces.agent_observations(self.game),
+        }
+        self.action_spaces: dict[str, Box | Discrete] = {
+            PRINCIPAL: spaces.offers(self.game),
+            AGENT: spaces.arms(self.game),
+        }
+        seen = [self.observation_spaces[player] for player in self.possible_agents]
+        self.state_space = Box(np.concatenate([s.low for s in seen]), np.concatenate([s.high for s in seen]))
+        self._offers = np.zeros((1, self.game.n_arms))
+
+    def observation_space(self, agent: str) -> Box:
+        """The player's observations."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Box | Discrete:
+        """The player's actions."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode; ``options={"instance": ...}`` fixes what it is played on."""
+        self.game.begin([seed], instance=(options or {}).get("instance"))
+        self._offers = np.zeros((1, self.game.n_arms))
+        self.agents = list(self.possible_agents)
+        self.agent_selection = PRINCIPAL
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        known = self.game.dim > 0
+        self.infos = {player: {"arms": self.game.features[0].copy()} if known else {} for player in self.agents}
+
+    def observe(self, agent: str) -> NDArray[np.float32]:
+        """What the player sees now."""
+        if agent == PRINCIPAL:
+            return spaces.principal_view(self.game.summary[0], self._columns)
+        view: NDArray[np.float32] = self.game.agent_view(self._offers)[0]
+        return view
+
+    def state(self) -> NDArray[np.float32]:
+        """Both players' observations in a row."""
+        return np.concatenate([self.observe(PRINCIPAL), self.observe(AGENT)])
+
+    def step(self, action: Any) -> None:
+        """Move for the player whose turn it is: incentives or an arm; None once the game is over."""
+        if not self.agents:
+            raise ResetNeeded("the game is not running: call reset() before step()")
+        player = self.agent_selection
+        if self.terminations[player]:
+            if action is not None:
+                raise ValueError(
+                    f"action = {action!r} of {player} must be None: the game is over; reset() begins another"
+                )
+            self._was_dead_step(action)
+            return
+        if player == PRINCIPAL:
+            self._offer(action)
+        else:
+            self._answer(action)
+        if self.render_mode == "human":
+            self.render()
+
+    def _offer(self, action: Any) -> None:
+        offers = self.game.as_offer(action).copy()
+        scripted = int(self.game.answer(offers)[0])
+        self._offers = offers
+        self._cumulative_rewards[PRINCIPAL] = 0.0
+        self.rewards = {PRINCIPAL: 0.0, AGENT: 0.0}
+        self.infos = {PRINCIPAL: {}, AGENT: {"scripted_arm": scripted}}
+        self.agent_selection = AGENT
+
+    def _answer(self, action: Any) -> None:
+        arm = self.game.as_arm(action)
+        scores, optimal = self.game.play(self._offers, forced=np.array([arm]))
+        info = round_info(scores, optimal)
+        received = float(scores[kernel.REWARD_AGENT, 0] + self._offers[0, arm])
+        over = self.game.rounds_played == self.game.horizon
+        self._cumulative_rewards[AGENT] = 0.0
+        self.rewards = {PRINCIPAL: info["utility"], AGENT: received}
+        self._accumulate_rewards()
+        self.infos = {PRINCIPAL: info, AGENT: info | {"optimal_incentives": optimal[0].copy()}}
+        self.terminations = {PRINCIPAL: over, AGENT: over}
+        self.agent_selection = PRINCIPAL
+
+    def render(self) -> Any:
+        """A frame: text ("ansi"), an image ("rgb_array"), or shown in the terminal ("human")."""
+        return self._viewer.render()
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+raw_env = env = PrincipalAgentAEC
+
+
+def parallel_env(**settings: Any) -> ParallelEnv[str, NDArray[np.float32], Any]:
+    """The same game for tools that speak PettingZoo's parallel API: still one player's turn at a time."""
+    return turn_based_aec_to_parallel(env(**settings))

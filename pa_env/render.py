@@ -1,0 +1,295 @@
+"""Pictures of a game: plain text for a terminal, pixels for an animation.
+
+A :class:`Frame` is what there is to see after ``t`` rounds. It is drawn by
+
+========  =============  ====================================================================
+function  render_mode    gives
+========  =============  ====================================================================
+`ansi`    "ansi"         plain text, at most 100 columns wide, without escape codes
+`rgb`     "rgb_array"    uint8 pixels (540, 960, 3); needs Matplotlib, but no display
+`human`   "human"        nothing: writes the text to stdout, in place where that is a terminal
+========  =============  ====================================================================
+
+Some of it the principal may not know: the agent's beliefs, the true means, hence the optimal incentives and
+the regret. Each drawing marks these as hidden. A picture is for people; nothing should be learned from it.
+
+>>> import numpy as np
+>>> frame = Frame(
+...     t=3, horizon=10, offer=np.array([0.0, 0.5]), arm=1, reward=1.0, utility=1.5, theta_hat=np.array([0.0, 1.0]),
+...     plays=np.array([1, 2]), beliefs=np.array([0.4, 0.3]), optimal_incentives=np.array([0.0, 0.1]),
+...     theta=np.array([0.2, 0.9]), mu=np.array([0.6, 0.2]), regret=0.25, agent="oracle", curve=np.empty((0, 2)),
+... )
+>>> print(ansi(frame).splitlines()[1])
+last: arm 1, offered 0.500, reward 1.000   utility 1.50   ~regret 0.25
+"""
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ROWS = 20  # arms in a text frame: with the lines around them they fit a terminal of 30 lines
+SIZE = (960, 540)  # pixels, width first
+HIDDEN = "hidden from the principal"
+
+# Okabe & Ito's palette, told apart with any colour vision ("Color Universal Design", 2008).
+ORANGE, SKY, GREEN, BLUE, VERMILLION = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00"
+INK, FAINT, SHADE = "#222222", "#DDDDDD", "#EEEEEE"
+# One style for a mark in the picture and in its key.
+OFFER: dict[str, Any] = {"facecolor": ORANGE}
+BELIEF: dict[str, Any] = {"facecolor": "#D5ECF9", "edgecolor": SKY, "hatch": "////"}
+TARGET: dict[str, Any] = {"color": INK, "linewidth": 2}
+ESTIMATE: dict[str, Any] = {"color": BLUE, "marker": "D", "linestyle": ""}
+TRUTH: dict[str, Any] = {**ESTIMATE, "markerfacecolor": "white"}
+PLAYED: dict[str, Any] = {"color": INK, "marker": "v", "linestyle": "", "markersize": 8}
+KEY = {
+    "known to the principal": {"offer π": OFFER, "reward estimate": ESTIMATE, "arm played": PLAYED},
+    HIDDEN: {"agent's belief": BELIEF, "height to reach: belief + π*": TARGET, "true mean reward": TRUTH},
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # arrays do not compare to one truth value
+class Frame:
+    """What there is to see after ``t`` rounds; arrays have one entry per arm.
+
+    An agent plays its highest bar, belief + offer. A picture shows that when ``beliefs`` are the ones with
+    which it answered ``offer``: one reward later they have moved.
+    """
+
+    t: int
+    """Rounds played so far."""
+    horizon: int
+    offer: NDArray[np.float64]
+    """The last offer; zeros before the first round."""
+    arm: int | None
+    """The last arm played, None before the first round."""
+    reward: float | None
+    """The principal's reward X of the last round."""
+    utility: float
+    """Sum of X - pi_A over the rounds so far."""
+    theta_hat: NDArray[np.float64]
+    """The principal's own estimates; means nothing where ``plays`` is 0, and is not shown there."""
+    plays: NDArray[np.integer[Any]]
+    beliefs: NDArray[np.float64]
+    """The agent's muhat. Hidden from the principal, as is everything below."""
+    optimal_incentives: NDArray[np.float64]
+    """pi*_a, the smallest offer that makes the agent play arm a."""
+    theta: NDArray[np.float64]
+    mu: NDArray[np.float64]
+    regret: float
+    """Cumulative regret R_t."""
+    agent: str
+    """The agent's name, for the title."""
+    curve: NDArray[np.float64]
+    """Points (t, cumulative regret) recorded so far, (n, 2); n may be 0."""
+
+
+def ansi(frame: Frame) -> str:
+    """The frame as plain text: at most 100 columns, and at most ``ROWS`` arms, the most relevant ones."""
+    k, share = len(frame.offer), frame.plays / max(1, frame.t)
+    full = max(1.0, float(frame.offer.max()))
+    lines = [
+        f"{frame.agent:.40} agent, {k} arms, round {frame.t} / {frame.horizon}",
+        f"{_last_round(frame)}   utility {frame.utility:.2f}   ~regret {frame.regret:.2f}",
+        "",
+        f"   arm  {f'offer (bar: 0 to {full:.3g})':<20}  theta_hat  {'plays (bar: share)':<19}"
+        f"  {'~belief':>7}  {'~pi*':>7}  {'~theta':>7}  {'~mu':>7}",
+    ]
+    shown = _relevant(frame, ROWS)
+    for a in shown:
+        estimate = _number(frame.theta_hat[a]) if frame.plays[a] else "-"
+        lines.append(
+            f"{'>' if a == frame.arm else ' '} {a:>4}  {_bar(frame.offer[a] / full, 12)} {_number(frame.offer[a]):>7}"
+            f"  {estimate:>9}  {_bar(share[a], 8)} {frame.plays[a]:>10}  {_number(frame.beliefs[a]):>7}"
+            f"  {_number(frame.optimal_incentives[a]):>7}  {_number(frame.theta[a]):>7}  {_number(frame.mu[a]):>7}"
+        )
+    if len(shown) < k:
+        lines.append(f"  ... {k - len(shown)} of {k} arms left out")
+    return "\n".join([*lines, "", f"> played   ~ {HIDDEN}"])
+
+
+def human(frame: Frame) -> None:
+    """Write the text to stdout; in a terminal over the last frame, so that the game is seen to move."""
+    text, out = ansi(frame), sys.stdout
+    encoding = out.encoding or "utf-8"
+    text = text.encode(encoding, "replace").decode(encoding)  # a console without block characters still shows numbers
+    if out.isatty():  # cursor home, then clear what is left of each line and the lines below: erasing first flickers
+        text = "\x1b[H" + text.replace("\n", "\x1b[K\n") + "\x1b[K\n\x1b[J"
+    else:
+        text += "\n"
+    out.write(text)
+    out.flush()
+
+
+def rgb(frame: Frame) -> NDArray[np.uint8]:
+    """The frame as pixels, (height, width, 3). The same frame gives the same bytes."""
+    try:
+        # Objects only: pyplot would choose a backend for the whole process and keep every figure alive.
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise DependencyNotInstalled(
+            'Matplotlib is not installed; render_mode="rgb_array" needs it: pip install "principal-agent-env[bench]"'
+        ) from error
+
+    figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="white")
+    canvas = FigureCanvasAgg(figure)
+    # Fixed places instead of a layout engine: faster, and nothing moves between the frames of an animation.
+    answer, regret, plays = (
+        figure.add_axes(box) for box in ((0.06, 0.28, 0.51, 0.53), (0.655, 0.51, 0.32, 0.30), (0.655, 0.09, 0.32, 0.25))
+    )
+    sums = f"utility {frame.utility:,.2f}   |   regret {frame.regret:,.2f} (hidden)"
+    figure.text(0.02, 0.94, f"Round {frame.t:,} of {frame.horizon:,}", fontsize=14, fontweight="bold", color=INK)
+    figure.text(0.02, 0.895, f"{_last_round(frame)}   |   {sums}", fontsize=10, color=INK)
+    # parse_math=False: the name is the user's, and may hold a dollar.
+    figure.text(0.98, 0.94, f"agent: {frame.agent:.40}", fontsize=11, color=INK, ha="right", parse_math=False)
+    _draw_answer(answer, frame)
+    _draw_regret(regret, frame)
+    _draw_plays(plays, frame)
+    for x, (title, entries) in zip((0.06, 0.30), KEY.items(), strict=True):
+        _draw_key(figure, x, title, entries)
+    canvas.draw()  # type: ignore[no-untyped-call]  # Matplotlib does not type its Agg canvas
+    return np.asarray(canvas.buffer_rgba())[..., :3].copy()  # type: ignore[no-untyped-call]
+
+
+def _draw_answer(ax: "Axes", frame: Frame) -> None:
+    """Left: what the agent compares, belief + offer, and what the principal wants, theta."""
+    arms, tried = np.arange(len(frame.offer)), frame.plays > 0
+    stack, needed = frame.beliefs + frame.offer, frame.beliefs + frame.optimal_incentives
+    low, high = _limits(np.concatenate([stack, needed, frame.theta, frame.theta_hat[tried]]), least=1.0)
+    title = "The agent prefers the highest bar: belief + offer"
+    _style(ax, title, "arm", (-0.6, len(arms) - 0.4), (low, high), arms[:: -(-len(arms) // 12)])
+    # Bars rise from the floor of the axis, not from 0: with negative beliefs too the highest is the one preferred.
+    _bars(ax, np.full(len(arms), low), frame.beliefs, BELIEF)
+    _bars(ax, frame.beliefs, stack, OFFER)
+    ax.hlines(needed, arms - 0.45, arms + 0.45, zorder=3, **TARGET)
+    size = min(6.0, 3 + 30 / len(arms))  # the truth is the larger one, so that it is seen behind a good estimate
+    ax.plot(arms, frame.theta, markersize=1.4 * size, clip_on=False, zorder=4, **TRUTH)
+    ax.plot(arms[tried], frame.theta_hat[tried], markersize=size, clip_on=False, zorder=5, **ESTIMATE)
+    _mark_played(ax, frame, high)
+
+
+def _draw_key(figure: "Figure", x: float, title: str, entries: dict[str, dict[str, Any]]) -> None:
+    """A legend at fixed places: Matplotlib's own measures every word, which takes a fifth of a frame's time."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Rectangle
+
+    figure.text(x, 0.155, title, fontsize=10, fontweight="bold", color=INK)
+    for y, (label, style) in zip((0.115, 0.078, 0.041), entries.items(), strict=True):
+        figure.text(x + 0.04, y, label, fontsize=10, color=INK)
+        sample: Artist
+        if "facecolor" in style:
+            sample = Rectangle((x, y - 0.001), 0.028, 0.02, linewidth=0, **style)
+        else:
+            sample = Line2D((x, x + 0.014, x + 0.028), [y + 0.009] * 3, markevery=[1], **style)
+        figure.add_artist(sample)
+
+
+def _draw_regret(ax: "Axes", frame: Frame) -> None:
+    """Right, above: the regret so far, on an axis as long as the game."""
+    ylim = _limits(np.append(frame.curve[:, 1], frame.regret), least=1.0)
+    _style(ax, f"Regret so far ({HIDDEN})", "round", (0, frame.horizon), ylim, np.linspace(0, frame.horizon, 3))
+    ax.axhline(0, color=INK, linewidth=0.8)
+    ax.plot(frame.curve[:, 0], frame.curve[:, 1], color=VERMILLION, linewidth=1.8)
+    ax.plot([frame.t], [frame.regret], "o", color=VERMILLION, markersize=6, clip_on=False, zorder=5)
+
+
+def _draw_plays(ax: "Axes", frame: Frame) -> None:
+    """Right, below: how often each arm was played."""
+    arms, high = np.arange(len(frame.plays)), _limits(frame.plays, least=4)[1]
+    _style(ax, "Plays so far", "arm", (-0.6, len(arms) - 0.4), (0, high), arms[:: -(-len(arms) // 5)])
+    _bars(ax, np.zeros(len(arms)), frame.plays, {"facecolor": GREEN})
+    _mark_played(ax, frame, high)
+
+
+def _mark_played(ax: "Axes", frame: Frame, high: float) -> None:
+    """A triangle over the played arm's column, and the column shaded."""
+    if frame.arm is not None:
+        ax.axvspan(frame.arm - 0.5, frame.arm + 0.5, color=SHADE, linewidth=0, zorder=0)
+        ax.plot([frame.arm], [high], clip_on=False, zorder=6, **PLAYED)
+
+
+def _bars(ax: "Axes", bottom: NDArray[Any], top: NDArray[Any], style: dict[str, Any]) -> None:
+    """Bars as one path: an object for each, as of `Axes.bar`, adds half to the time of a frame of 50 arms."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    x = np.arange(len(top))
+    corners = np.array([[x - 0.35, bottom], [x - 0.35, top], [x + 0.35, top], [x + 0.35, bottom]]).transpose(2, 0, 1)
+    ax.add_patch(PathPatch(Path.make_compound_path_from_polys(corners), linewidth=0, zorder=2, **style))
+
+
+def _style(
+    ax: "Axes", title: str, xlabel: str, xlim: tuple[float, float], ylim: tuple[float, float], xticks: NDArray[Any]
+) -> None:
+    """Every colour is given, so that a style the user has chosen for plots does not reach this picture."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.set(xlim=xlim, ylim=ylim, facecolor="white", xticks=xticks)
+    ax.set_title(title, loc="left", fontsize=11, color=INK, y=1.0, pad=9)  # a given y spares a search for a free one
+    ax.set_xlabel(xlabel, fontsize=10, color=INK)
+    ax.xaxis.set_label_coords(0.5, -28 / ax.bbox.height)
+    ax.grid(axis="y", color=FAINT, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.tick_params(labelsize=9, labelcolor=INK, color=INK)
+    ax.yaxis.set_major_locator(MaxNLocator(int(ax.bbox.height / 45), integer=ylim[1] >= 4))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda x, _: _compact(x))
+    for side, spine in ax.spines.items():
+        spine.set(visible=side in ("left", "bottom"), color=INK)
+
+
+def _compact(x: float) -> str:
+    """A tick's label: 0.25, 750, 2.5k, 10M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(x) >= size:
+            return f"{x / size:.4g}{letter}"
+    return f"{x:.4g}"
+
+
+def _limits(values: NDArray[Any], least: float) -> tuple[float, float]:
+    """Ends of an axis that holds 0 and the values, moved in coarse steps so that it rarely jumps between frames."""
+    finite = values[np.isfinite(values)]  # an agent of the user's may start from infinite beliefs
+    return -_ceiling(-1.05 * finite.min(initial=0.0)), _ceiling(1.05 * finite.max(initial=least))
+
+
+def _ceiling(x: float) -> float:
+    """The smallest of 0, ..., 1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, ... that is not below x."""
+    if x <= 0:
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(x))
+    return power * next((s for s in (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8) if s * power >= x), 10)
+
+
+def _relevant(frame: Frame, most: int) -> list[int]:
+    """At most ``most`` arms in order: the played one, the best to pay for, then by offer and by plays."""
+    arms = range(len(frame.offer))
+    best = int(np.argmax(frame.theta - frame.optimal_incentives))
+    ranked = sorted(arms, key=lambda a: (a != frame.arm, a != best, -frame.offer[a], -frame.plays[a], a))
+    return sorted(ranked[:most])
+
+
+def _number(x: float) -> str:
+    """Three decimals, or as many as seven characters hold."""
+    return next(text for text in (f"{x:.3f}", f"{x:.1f}", f"{x:.0e}") if len(text) <= 7)
+
+
+def _bar(share: float, width: int) -> str:
+    """A bar of ``width`` characters, full at 1, in steps of an eighth of a character."""
+    whole, eighths = divmod(round(min(max(share, 0.0), 1.0) * 8 * width), 8)
+    return ("█" * whole + " ▏▎▍▌▋▊▉"[eighths])[:width].ljust(width)
+
+
+def _last_round(frame: Frame) -> str:
+    if frame.arm is None or frame.reward is None:
+        return "no round played yet"
+    return f"last: arm {frame.arm}, offered {frame.offer[frame.arm]:.3f}, reward {frame.reward:.3f}"

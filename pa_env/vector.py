@@ -1,0 +1,254 @@
+"""Door 3, batched: ``gym.make_vec(id, num_envs=N)`` is one compiled step for N copies.
+
+Copy i plays what the scalar environment plays with the same seed, step for step; an int seed s gives copy i the
+seed s + i, and a list gives each its own. ``autoreset_mode``: NEXT_STEP (default), SAME_STEP (the last observation
+and info of an episode are in ``info["final_obs"]`` and ``info["final_info"]``) or DISABLED (reset the copies that
+ended by ``reset(options={"reset_mask": mask})``).
+
+>>> import gymnasium as gym, pa_env
+>>> envs = gym.make_vec("PrincipalAgent-v0", num_envs=64, n_arms=3)
+>>> observations, info = envs.reset(seed=0)
+>>> observations, rewards, terminated, truncated, info = envs.step(envs.action_space.sample())
+>>> rewards.shape, info["regret"].shape, info["optimal_incentives"].shape
+((64,), (64,), (64, 3))
+
+``info["_regret"]`` and its like mark the copies that played a round in this step.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Box, Discrete
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from pa_env import kernel, spaces
+from pa_env.checks import known
+from pa_env.game import Game, Settings
+from pa_env.leaders import Leaders, PrincipalLike
+from pa_env.viewer import MODES, Viewer
+
+Info = dict[str, Any]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
+    """What both seats share: seeds, episodes that end, infos."""
+
+    metadata: Info = {"render_modes": list(MODES), "render_fps": 10, "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(
+        self,
+        game: Game,
+        observation_space: Box,
+        action_space: Box | Discrete,
+        autoreset_mode: AutoresetMode | str,
+        render_mode: str | None,
+    ) -> None:
+        if not isinstance(autoreset_mode, AutoresetMode):
+            known("autoreset_mode", autoreset_mode, [mode.value for mode in AutoresetMode])
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = self.metadata | {"autoreset_mode": self.autoreset_mode}
+        self.game, self.num_envs, self.render_mode = game, game.copies, render_mode
+        self._viewer = Viewer(game, render_mode)
+        self.single_observation_space, self.single_action_space = observation_space, action_space
+        self.observation_space = batch_space(observation_space, game.copies)
+        self.action_space = batch_space(action_space, game.copies)
+        self._everybody = np.ones(game.copies, np.bool_)
+        self._over = self._everybody.copy()  # their episode has ended, or none has begun
+        self._idle, self._soonest = True, 0
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: Info | None = None
+    ) -> tuple[NDArray[np.float32], Info]:
+        """Begin an episode of all copies, or of those in ``options["reset_mask"]``, on ``options["instance"]``."""
+        options = options or {}
+        which = self._mask(options.get("reset_mask"))
+        self._begin(which, self._seeds(seed), options.get("instance"))
+        info = {"arms": self.game.features.copy(), "_arms": which.copy()} if self.game.dim else {}
+        return self._observe(), info
+
+    def step(self, actions: Any) -> tuple[NDArray[np.float32], Floats, Flags, Flags, Info]:
+        """One round of every copy; with NEXT_STEP, copies whose episode has ended begin another instead."""
+        prepared = self._prepare(actions)
+        played, rounds = self._everybody.copy(), None
+        if self._idle:
+            self.game.check_begun()
+            if self.autoreset_mode == AutoresetMode.DISABLED:
+                raise ResetNeeded(
+                    f"copies {np.flatnonzero(self._over)[:10].tolist()} have ended: reset them with"
+                    ' options={"reset_mask": mask} before the next step'
+                )
+            played = ~self._over
+            rounds = played.astype(np.int64)
+            self._begin(self._over)
+        scores, optimal, rewards = self._play(prepared, rounds, played)
+        self._soonest -= 1
+        terminated = np.zeros(self.num_envs, np.bool_)
+        observations = self._observe()
+        info = self._info(scores, optimal, played)
+        if self._soonest <= 0:
+            self._look_for_ends()
+            terminated = self._over.copy()
+            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                info |= self._final(observations, self._info(scores, optimal, terminated), terminated)
+                self._begin(terminated)
+                observations = self._observe()
+        return observations, rewards, terminated, np.zeros(self.num_envs, np.bool_), info
+
+    def _look_for_ends(self) -> None:
+        """Note which copies have ended, and how many rounds from now the next one will: most steps need not look."""
+        left = self.game.horizon - self.game.state["t"]
+        self._over = left == 0
+        self._idle = bool(self._over.any())
+        self._soonest = int(left.min(where=~self._over, initial=self.game.horizon))
+
+    def _final(self, observations: NDArray[np.float32], info: Info, ended: Flags) -> Info:
+        """Last observations and infos as Gymnasium's own vector environments give them."""
+        final = np.full(self.num_envs, None, dtype=object)
+        for i in np.flatnonzero(ended):
+            final[i] = observations[i].copy()
+        return {"final_obs": final, "_final_obs": ended, "final_info": info, "_final_info": ended}
+
+    def render(self) -> Any:
+        """A frame of the first copy."""
+        return self._viewer.render()
+
+    def _begin(self, which: Flags, seeds: Sequence[int | None] | None = None, instance: Any = None) -> None:
+        self.game.begin(seeds, which, instance)
+        self._look_for_ends()
+
+    def _info(self, scores: Floats, optimal: Floats, mask: Flags) -> Info:
+        """What the round was, for scoring; ``_key`` marks the copies for which it holds."""
+        return {
+            "arm": scores[kernel.ARM].astype(np.int64),
+            "utility": scores[kernel.UTILITY],
+            "expected_utility": scores[kernel.EXPECTED_UTILITY],
+            "regret": scores[kernel.REGRET],
+            "regret_oracle": scores[kernel.REGRET_ORACLE],
+            "regret_bar": scores[kernel.REGRET_BAR],
+            "optimal_incentives": optimal,
+            "_arm": mask,
+            "_utility": mask,
+            "_expected_utility": mask,
+            "_regret": mask,
+            "_regret_oracle": mask,
+            "_regret_bar": mask,
+            "_optimal_incentives": mask,
+        }
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None] | None:
+        if seed is None or not isinstance(seed, int | np.integer):
+            if seed is not None and len(seed) != self.num_envs:
+                raise ValueError(
+                    f"seed has {len(seed)} numbers, and must be an int or one for each of {self.num_envs} copies"
+                )
+            return seed
+        return [int(seed) + i for i in range(self.num_envs)]
+
+    def _mask(self, mask: Flags | None) -> Flags:
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
+        if not fits or not mask.any():
+            raise ValueError(f"options['reset_mask'] = {mask!r} must be {self.num_envs} booleans, one of them True")
+        return mask
+
+    # What the two seats do in their own way.
+
+    def _observe(self) -> NDArray[np.float32]:
+        raise NotImplementedError
+
+    def _prepare(self, actions: Any) -> Any:
+        """Check the actions before anything moves; those of copies that are over do not count."""
+        raise NotImplementedError
+
+    def _play(self, prepared: Any, rounds: NDArray[np.int64] | None, played: Flags) -> tuple[Floats, Floats, Floats]:
+        """One round; scores, optimal incentives and this seat's rewards."""
+        raise NotImplementedError
+
+
+class PrincipalVectorEnv(SeatVectorEnv):
+    """The principal's seat, N copies."""
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        observation: str = "summary",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **settings: Unpack[Settings],
+    ) -> None:
+        game = Game(copies=num_envs, **settings)
+        self._columns = spaces.columns(game, observation)
+        super().__init__(
+            game,
+            spaces.principal_observations(game, observation),
+            spaces.offers(game),
+            autoreset_mode,
+            render_mode,
+        )
+
+    def _observe(self) -> NDArray[np.float32]:
+        return spaces.principal_view(self.game.summary, self._columns)
+
+    def _prepare(self, actions: Any) -> Floats:
+        offers = self.game.as_offer(actions)
+        if self._idle:
+            offers = np.where(self._over[:, None], 0.0, offers)
+            self.game.check_offers(offers)  # before any copy begins anew; otherwise the kernel checks
+        return offers
+
+    def _play(self, prepared: Floats, rounds: NDArray[np.int64] | None, played: Flags) -> tuple[Floats, Floats, Floats]:
+        scores, optimal = self.game.play(prepared, rounds)
+        return scores, optimal, scores[kernel.UTILITY].copy()
+
+
+class FollowerVectorEnv(SeatVectorEnv):
+    """The agent's seat, N copies."""
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        principal: PrincipalLike = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        **settings: Unpack[Settings],
+    ) -> None:
+        game = Game(copies=num_envs, **settings)
+        self._leaders = Leaders(game, principal)
+        self._offers = np.zeros((game.copies, game.n_arms))
+        super().__init__(game, spaces.agent_observations(game), spaces.arms(game), autoreset_mode, render_mode)
+
+    def _begin(self, which: Flags, seeds: Sequence[int | None] | None = None, instance: Any = None) -> None:
+        super()._begin(which, seeds, instance)
+        self._leaders.begin(which)
+
+    def _observe(self) -> NDArray[np.float32]:
+        self._offers = self._leaders.offers()
+        return self.game.agent_view(self._offers)
+
+    def _prepare(self, actions: Any) -> NDArray[np.int64]:
+        arms = np.asarray(actions)
+        if arms.shape != (self.num_envs,) or arms.dtype.kind not in "iu":
+            raise ValueError(f"arms = {actions!r} must be {self.num_envs} integers from 0 to {self.game.n_arms - 1}")
+        arms = np.where(self._over, 0, arms).astype(np.int64)
+        outside = np.flatnonzero((arms < 0) | (arms >= self.game.n_arms))
+        if outside.size:
+            raise ValueError(f"arms[{outside[0]}] = {arms[outside[0]]} must be from 0 to {self.game.n_arms - 1}")
+        return arms
+
+    def _play(
+        self, prepared: NDArray[np.int64], rounds: NDArray[np.int64] | None, played: Flags
+    ) -> tuple[Floats, Floats, Floats]:
+        paid = self._offers[np.arange(self.num_envs), prepared]
+        scores, optimal = self.game.play(self._offers, rounds, forced=prepared)
+        self._leaders.observe(played, scores)
+        return scores, optimal, np.where(played, scores[kernel.REWARD_AGENT] + paid, 0.0)
