@@ -27,3 +27,12 @@ def compiled(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """Compile a function that only compiled functions call, into each of its callers."""
     return cast(Function, numba.njit(inline="always", **OPTIONS)(function))
+
+
+def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """A compiled function for arguments of just these types, free of Numba's look-up of types at each call.
+
+    That look-up is more than half of the cost of a short call; whoever skips it answers for the types.
+    """
+    signature = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
+    return cast(Callable[..., Any], function.get_overload(signature))  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ hold a :class:`Game`. The last of the four doors is here: :meth:`Game.hold` adva
 
 import copy
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -22,12 +22,17 @@ from numpy.typing import ArrayLike, NDArray
 from pa_env import kernel
 from pa_env.agents import Agent, ScriptedAgent, resolve
 from pa_env.checks import at_least, numbers
+from pa_env.compiling import machine_code
 from pa_env.instances import IID, REWARDS, Instance, InstanceLike, Linear, source
 
 Floats = NDArray[np.float64]
 FLOAT64 = np.dtype(np.float64)
 CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
 UNBOUNDED = float(np.finfo(np.float64).max)
+
+
+# The kernel's machine code for one round, by (linear, observed, exploring): the only things its types depend on.
+_PLAY: dict[tuple[bool, bool, bool], Callable[..., int]] = {}
 
 
 class Totals(NamedTuple):
@@ -111,8 +116,9 @@ class Game:
             *(rules, self.state, self.arms, self.plays, self._totals),
             *(self.linear if d else None, self.summary if observe else None, np.zeros((3, kernel.BLOCK)), c0),
         )
-        self._offers_shape, self._scores_shape = (n, k), (8, n)
+        self._offers_shape, self._results_shape = (n, k), (n, kernel.OPTIMAL + k)
         self._one_offer = (k,) if n == 1 else None
+        self._variant = (d > 0, observe, c0 is not None)
         self._all = np.ones(n, np.int64)
         self._nobody = np.full(n, kernel.NOBODY)
 
@@ -179,27 +185,30 @@ class Game:
         rounds: NDArray[np.int64] | None = None,
         forced: NDArray[np.int64] | None = None,
         stop: Floats | None = None,
-    ) -> tuple[Floats, Floats]:
+    ) -> Floats:
         """One round of each copy, or of those with ``rounds`` 1; ``forced`` arms are played where they are >= 0.
 
-        ``offers`` (copies, n_arms) float64. Returns the kernel's ``scores`` (8, copies) and the optimal incentives
-        (copies, n_arms) of the round, both zero where nothing was played.
+        ``offers`` (copies, n_arms) float64. Returns the kernel's ``results`` (copies, 8 + n_arms), zero where nothing
+        was played.
         """
         if self._outsiders:
             forced = self._ask(offers, rounds, forced)
-        if rounds is None:
-            rounds, scores, optimal = self._all, np.empty(self._scores_shape), np.empty(self._offers_shape)
-        else:
-            scores, optimal = np.zeros(self._scores_shape), np.zeros(self._offers_shape)
         if forced is None:
             forced = self._nobody
-        bad = kernel.play(*self._room, offers, rounds, forced, stop, scores, optimal)
+        if rounds is None:
+            rounds, results = self._all, np.empty(self._results_shape)
+        else:
+            results = np.zeros(self._results_shape)
+        play = kernel.play if stop is not None else _PLAY.get(self._variant, kernel.play)
+        bad = play(*self._room, offers, rounds, forced, stop, results)
         if bad >= 0:
             self._refuse(offers, bad)
+        if play is kernel.play and stop is None:
+            _PLAY[self._variant] = machine_code(play, (*self._room, offers, rounds, forced, stop, results))
         if self._outsiders:
             for i in np.flatnonzero(rounds):
-                self._outsiders[i].learn(int(scores[kernel.ARM, i]), float(scores[kernel.REWARD_AGENT, i]))
-        return scores, optimal
+                self._outsiders[i].learn(int(results[i, kernel.ARM]), float(results[i, kernel.REWARD_AGENT]))
+        return results
 
     def hold(self, offer: ArrayLike, rounds: int, stop: Floats | None = None) -> Held:
         """Hold one offer for ``rounds`` rounds or to the horizon, in memory that does not grow (one copy only).
@@ -210,14 +219,13 @@ class Game:
         self.check_running()
         plays, rewards, begun = self.plays[0].copy(), self.arms[0, kernel.PRINCIPAL_SUM].copy(), self.rounds_played
         end = min(self.horizon, begun + int(at_least("rounds", rounds, 1, whole=True)))
-        scores = np.empty((8, 1))
         while (t := self.rounds_played) < end and not (stop is not None and stop[kernel.WITHDRAWN]):
             if self._outsiders:
-                scores, _ = self.play(offers, stop=stop)
+                self.play(offers, stop=stop)
                 continue
             # In chunks, because a compiled call does not hear Ctrl-C.
             chunk = np.array([min(CHUNK, end - t)])
-            bad = kernel.play(*self._room, offers, chunk, self._nobody, stop, scores, None)
+            bad = kernel.play(*self._room, offers, chunk, self._nobody, stop, None)
             if bad >= 0:
                 self._refuse(offers, bad)
         return Held(self.rounds_played - begun, self.plays[0] - plays, self.arms[0, kernel.PRINCIPAL_SUM] - rewards)

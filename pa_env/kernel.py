@@ -33,8 +33,9 @@ U64 = np.uint64
 MU, THETA, MEAN, AGENT_SUM, PRINCIPAL_SUM = range(5)
 # Columns of `totals` (copies, 2, 6): sums over the rounds, flushed ones and running ones.
 UTILITY, EXPECTED_UTILITY, REGRET, REGRET_ORACLE, REGRET_BAR, OVERPAYMENT = range(6)
-# Rows of `scores` (8, copies), what the last round was: the first five above, the arm, and the rewards X and R.
-ARM, REWARD_PRINCIPAL, REWARD_AGENT = 5, 6, 7
+# Columns of `results` (copies, 8 + n_arms), what the last round was: the first five above, the arm, the rewards X and
+# R, and from OPTIMAL on the optimal incentives pi*_a(t).
+ARM, REWARD_PRINCIPAL, REWARD_AGENT, OPTIMAL = 5, 6, 7, 8
 # Whose beliefs are `arms[:, MEAN]`: learned, the true means, or a Python object's, written by its door.
 LEARNER, ORACLE, OUTSIDER = range(3)
 LOWEST, HIGHEST, RANDOM, LARGEST_INCENTIVE = range(4)  # tie rules
@@ -523,8 +524,7 @@ def play(
     rounds: Array,
     forced: Array,
     stop: Any,
-    scores: Array,
-    optimal: Any,
+    results: Any,
 ) -> int:
     """Play ``rounds[i]`` rounds of copy ``i`` with ``offers[i]`` held.
 
@@ -536,8 +536,7 @@ def play(
     ``forced[i]``: the arm played whatever the scripted agent would do, or NOBODY.
     ``stop``: TARGET .. WITHDRAWN below, for one copy: the offer, held for Y rounds so far with so many misses of
     the target arm, is withdrawn once misses > alpha sqrt(Y) + beta / sqrt(Y). Y, misses and the mark move along.
-    ``scores`` (8, n) and ``optimal`` (n, k): what the last round was, and the optimal incentives pi* in it (None
-    where more than one round is played).
+    ``results``: what the last round of each copy was; None where nobody asks, as when more than one is played.
     """
     bad = first_bad(offers, rules[0].max_incentive)
     if bad >= 0:
@@ -619,13 +618,12 @@ def play(
                     block = 1
                     break
 
-            if t == end:
-                if optimal is not None:
-                    for b in range(n_arms):
-                        optimal[i, b] = highest - arms[i, MEAN, b]
-                scores[UTILITY, i], scores[EXPECTED_UTILITY, i] = x - paid, net
-                scores[REGRET, i], scores[REGRET_ORACLE, i], scores[REGRET_BAR, i] = regret, oracle, bar
-                scores[ARM, i], scores[REWARD_PRINCIPAL, i], scores[REWARD_AGENT, i] = arm, x, r
+            if results is not None:
+                results[i, UTILITY], results[i, EXPECTED_UTILITY] = x - paid, net
+                results[i, REGRET], results[i, REGRET_ORACLE], results[i, REGRET_BAR] = regret, oracle, bar
+                results[i, ARM], results[i, REWARD_PRINCIPAL], results[i, REWARD_AGENT] = arm, x, r
+                for b in range(n_arms):
+                    results[i, OPTIMAL + b] = highest - arms[i, MEAN, b]
             plays[i, arm], arms[i, PRINCIPAL_SUM, arm], copies[i].t = n, principal_sum, t
             if linear is None:
                 arms[i, MEAN, arm], arms[i, AGENT_SUM, arm] = mean, agent_sum

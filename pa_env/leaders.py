@@ -56,10 +56,10 @@ class Leaders:
             seed = np.random.SeedSequence([int(state["key"]), int(state["episode"])]).generate_state(1)[0]
             self._objects[i].reset(seed=int(seed))
 
-    def observe(self, which: NDArray[np.bool_], scores: NDArray[np.float64]) -> None:
+    def observe(self, which: NDArray[np.bool_], results: NDArray[np.float64]) -> None:
         """Tell the principals of the copies in ``which`` what their offers brought."""
         for i in np.flatnonzero(which) if self._objects else ():
-            self._objects[i].observe(int(scores[kernel.ARM, i]), float(scores[kernel.REWARD_PRINCIPAL, i]))
+            self._objects[i].observe(int(results[i, kernel.ARM]), float(results[i, kernel.REWARD_PRINCIPAL]))
 
     def offers(self) -> NDArray[np.float64]:
         """The offers (copies, n_arms) of the round to come; zero where the game is over."""

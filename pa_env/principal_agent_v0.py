@@ -140,14 +140,14 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
 
     def _answer(self, action: Any) -> None:
         arm = self.game.as_arm(action)
-        scores, optimal = self.game.play(self._offers, forced=np.array([arm]))
-        info = round_info(scores, optimal)
-        received = float(scores[kernel.REWARD_AGENT, 0] + self._offers[0, arm])
+        results = self.game.play(self._offers, forced=np.array([arm]))
+        info = round_info(results)
+        received = float(results[0, kernel.REWARD_AGENT] + self._offers[0, arm])
         over = self.game.rounds_played == self.game.horizon
         self._cumulative_rewards[AGENT] = 0.0
         self.rewards = {PRINCIPAL: info["utility"], AGENT: received}
         self._accumulate_rewards()
-        self.infos = {PRINCIPAL: info, AGENT: info | {"optimal_incentives": optimal[0].copy()}}
+        self.infos = {PRINCIPAL: info, AGENT: round_info(results.copy())}
         self.terminations = {PRINCIPAL: over, AGENT: over}
         self.agent_selection = PRINCIPAL
 

@@ -61,8 +61,8 @@ KEY = {
 class Frame:
     """What there is to see after ``t`` rounds; arrays have one entry per arm.
 
-    An agent plays its highest bar, belief + offer. A picture shows that when ``beliefs`` are the ones with
-    which it answered ``offer``: one reward later they have moved.
+    A greedy agent plays its highest bar, belief + offer. Drawn are its beliefs now, which the reward of the last
+    round has moved, and the offer that it answered then.
     """
 
     t: int
@@ -166,7 +166,7 @@ def _draw_answer(ax: "Axes", frame: Frame) -> None:
     arms, tried = np.arange(len(frame.offer)), frame.plays > 0
     stack, needed = frame.beliefs + frame.offer, frame.beliefs + frame.optimal_incentives
     low, high = _limits(np.concatenate([stack, needed, frame.theta, frame.theta_hat[tried]]), least=1.0)
-    title = "The agent prefers the highest bar: belief + offer"
+    title = "The agent prefers the highest bar: belief now + last offer"
     _style(ax, title, "arm", (-0.6, len(arms) - 0.4), (low, high), arms[:: -(-len(arms) // 12)])
     # Bars rise from the floor of the axis, not from 0: with negative beliefs too the highest is the one preferred.
     _bars(ax, np.full(len(arms), low), frame.beliefs, BELIEF)

@@ -29,17 +29,18 @@ from pa_env.viewer import MODES, Viewer
 Info = dict[str, Any]
 
 
-def round_info(scores: NDArray[np.float64], optimal: NDArray[np.float64]) -> Info:
+def round_info(results: NDArray[np.float64]) -> Info:
     """The ``info`` of the round that one copy just played."""
-    utility, expected_utility, regret, regret_oracle, regret_bar, arm, _, _ = scores.ravel().tolist()
+    row = results[0]
+    values = row.tolist()
     return {
-        "arm": int(arm),
-        "utility": utility,
-        "expected_utility": expected_utility,
-        "regret": regret,
-        "regret_oracle": regret_oracle,
-        "regret_bar": regret_bar,
-        "optimal_incentives": optimal[0],
+        "arm": int(values[kernel.ARM]),
+        "utility": values[kernel.UTILITY],
+        "expected_utility": values[kernel.EXPECTED_UTILITY],
+        "regret": values[kernel.REGRET],
+        "regret_oracle": values[kernel.REGRET_ORACLE],
+        "regret_bar": values[kernel.REGRET_BAR],
+        "optimal_incentives": row[kernel.OPTIMAL :],
     }
 
 
@@ -95,11 +96,11 @@ class PrincipalEnv(Seat):
 
     def step(self, action: ArrayLike) -> tuple[NDArray[np.float32], float, bool, bool, Info]:
         """Offer these incentives for a round."""
+        game = self.game
         self._check_running()
-        scores, optimal = self.game.play(self.game.as_offer(action))
-        info = round_info(scores, optimal)
+        info = round_info(game.play(game.as_offer(action)))
         terminated = self._finish()
-        return spaces.principal_view(self.game.summary[0], self._columns), info["utility"], terminated, False, info
+        return spaces.principal_view(game.summary[0], self._columns), info["utility"], terminated, False, info
 
 
 class FollowerEnv(Seat):
@@ -128,9 +129,9 @@ class FollowerEnv(Seat):
         """Play this arm; the observation holds the next offer."""
         self._check_running()
         arm = self.game.as_arm(action)
-        scores, optimal = self.game.play(self._offers, forced=np.array([arm]))
-        reward = float(scores[kernel.REWARD_AGENT, 0] + self._offers[0, arm])
+        results = self.game.play(self._offers, forced=np.array([arm]))
+        reward = float(results[0, kernel.REWARD_AGENT] + self._offers[0, arm])
         terminated = self._finish()
-        self._leaders.observe(np.ones(1, np.bool_), scores)
+        self._leaders.observe(np.ones(1, np.bool_), results)
         self._offers = self._leaders.offers()
-        return self.game.agent_view(self._offers)[0], reward, terminated, False, round_info(scores, optimal)
+        return self.game.agent_view(self._offers)[0], reward, terminated, False, round_info(results)

@@ -87,16 +87,16 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
             played = ~self._over
             rounds = played.astype(np.int64)
             self._begin(self._over)
-        scores, optimal, rewards = self._play(prepared, rounds, played)
+        results, rewards = self._play(prepared, rounds, played)
         self._soonest -= 1
         terminated = np.zeros(self.num_envs, np.bool_)
         observations = self._observe()
-        info = self._info(scores, optimal, played)
+        info = self._info(results, played)
         if self._soonest <= 0:
             self._look_for_ends()
             terminated = self._over.copy()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                info |= self._final(observations, self._info(scores, optimal, terminated), terminated)
+                info |= self._final(observations, self._info(results.copy(), terminated), terminated)
                 self._begin(terminated)
                 observations = self._observe()
         return observations, rewards, terminated, np.zeros(self.num_envs, np.bool_), info
@@ -123,16 +123,16 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
         self.game.begin(seeds, which, instance)
         self._look_for_ends()
 
-    def _info(self, scores: Floats, optimal: Floats, mask: Flags) -> Info:
+    def _info(self, results: Floats, mask: Flags) -> Info:
         """What the round was, for scoring; ``_key`` marks the copies for which it holds."""
         return {
-            "arm": scores[kernel.ARM].astype(np.int64),
-            "utility": scores[kernel.UTILITY],
-            "expected_utility": scores[kernel.EXPECTED_UTILITY],
-            "regret": scores[kernel.REGRET],
-            "regret_oracle": scores[kernel.REGRET_ORACLE],
-            "regret_bar": scores[kernel.REGRET_BAR],
-            "optimal_incentives": optimal,
+            "arm": results[:, kernel.ARM].astype(np.int64),
+            "utility": results[:, kernel.UTILITY],
+            "expected_utility": results[:, kernel.EXPECTED_UTILITY],
+            "regret": results[:, kernel.REGRET],
+            "regret_oracle": results[:, kernel.REGRET_ORACLE],
+            "regret_bar": results[:, kernel.REGRET_BAR],
+            "optimal_incentives": results[:, kernel.OPTIMAL :],
             "_arm": mask,
             "_utility": mask,
             "_expected_utility": mask,
@@ -168,8 +168,8 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
         """Check the actions before anything moves; those of copies that are over do not count."""
         raise NotImplementedError
 
-    def _play(self, prepared: Any, rounds: NDArray[np.int64] | None, played: Flags) -> tuple[Floats, Floats, Floats]:
-        """One round; scores, optimal incentives and this seat's rewards."""
+    def _play(self, prepared: Any, rounds: NDArray[np.int64] | None, played: Flags) -> tuple[Floats, Floats]:
+        """One round; the kernel's results and this seat's rewards."""
         raise NotImplementedError
 
 
@@ -205,9 +205,9 @@ class PrincipalVectorEnv(SeatVectorEnv):
             self.game.check_offers(offers)  # before any copy begins anew; otherwise the kernel checks
         return offers
 
-    def _play(self, prepared: Floats, rounds: NDArray[np.int64] | None, played: Flags) -> tuple[Floats, Floats, Floats]:
-        scores, optimal = self.game.play(prepared, rounds)
-        return scores, optimal, scores[kernel.UTILITY].copy()
+    def _play(self, prepared: Floats, rounds: NDArray[np.int64] | None, played: Flags) -> tuple[Floats, Floats]:
+        results = self.game.play(prepared, rounds)
+        return results, results[:, kernel.UTILITY].copy()
 
 
 class FollowerVectorEnv(SeatVectorEnv):
@@ -247,8 +247,8 @@ class FollowerVectorEnv(SeatVectorEnv):
 
     def _play(
         self, prepared: NDArray[np.int64], rounds: NDArray[np.int64] | None, played: Flags
-    ) -> tuple[Floats, Floats, Floats]:
+    ) -> tuple[Floats, Floats]:
         paid = self._offers[np.arange(self.num_envs), prepared]
-        scores, optimal = self.game.play(self._offers, rounds, forced=prepared)
-        self._leaders.observe(played, scores)
-        return scores, optimal, np.where(played, scores[kernel.REWARD_AGENT] + paid, 0.0)
+        results = self.game.play(self._offers, rounds, forced=prepared)
+        self._leaders.observe(played, results)
+        return results, np.where(played, results[:, kernel.REWARD_AGENT] + paid, 0.0)

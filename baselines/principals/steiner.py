@@ -39,7 +39,7 @@ from scipy.optimize import brentq, nnls
 
 Array = NDArray[np.float64]
 
-WALKERS, STEPS, KEPT = 256, 24, 3  # hit-and-run: walkers, steps of each, and from how many of the last ones to sample
+WALKERS, STEPS, KEPT = 512, 24, 6  # hit-and-run: walkers, steps of each, and from how many of the last ones to sample
 # With a share p of the volume above the cut the lemma's proof leaves max(p + 1/4, 1 - p + 3/8): at most 7/8 for p in
 # [1/2, 5/8]. The paper takes p = 1/2; where p is only estimated the middle of that range leaves room for the error.
 SAMPLED_SHARE = 9 / 16
@@ -68,6 +68,7 @@ class KnowledgeSet:
         self.normals: Array = np.empty((0, dim))
         self.bounds: Array = np.empty(0)
         self._rng = rng
+        self._supports: dict[bytes, tuple[float, Array]] = {}  # known ones that no cut has touched since
         self._anchor: Array = np.zeros(dim)  # some point inside S
         self._walkers: Array = rng.standard_normal((WALKERS, dim))
         radii = rng.random((WALKERS, 1)) ** (1 / dim)
@@ -76,28 +77,6 @@ class KnowledgeSet:
     def contains(self, point: Array, tolerance: float = 0.0) -> bool:
         """Whether the point (dim,) is in S, up to a distance `tolerance` from each of its borders."""
         return bool(np.linalg.norm(point) <= 1 + tolerance and (self.normals @ point <= self.bounds + tolerance).all())
-
-    def nearest(self, point: Array) -> Array:
-        """The point of S that is nearest to the given one (dim,).
-
-        By the optimality conditions it is the projection x of a multiple r * point onto the half-spaces alone: r = 1
-        if that is in the ball, or else the r at which |x| = 1. |x|^2 grows with r^2, linearly as long as the active
-        half-spaces stay the same, so that Newton's method is at the root as soon as it has found those.
-        """
-        low, square, high = 0.0, 1.0, 1.0
-        for _ in range(100):
-            x, active = self._nearest_in_halfspaces(math.sqrt(square) * point)
-            excess = float(x @ x) - 1
-            if abs(excess) < 1e-9 or (excess < 0 and square == 1):
-                break
-            low, high = (low, square) if excess > 0 else (square, high)
-            faces = self.normals[active].T
-            free = point - faces @ np.linalg.lstsq(faces, point)[0]  # x moves along it
-            slope = float(free @ free)
-            square = square - excess / slope if slope > 0 else high
-            if not low < square < high:
-                square = math.sqrt(low * high) if low > 0 else high / 16
-        return x
 
     def _nearest_in_halfspaces(self, point: Array) -> tuple[Array, NDArray[np.bool_]]:
         """The projection onto the half-spaces, and which of them hold it (Lawson & Hanson 1974, problem LDP)."""
@@ -109,25 +88,46 @@ class KnowledgeSet:
         residual = system @ weights - target
         return point - scale * residual[:-1] / residual[-1], weights > 0
 
-    def _highest(self, direction: Array) -> tuple[float, Array]:
-        """An upper bound of <direction, v> over S, and the point of S that comes so near to it: (value, (dim,))."""
-        x = self.nearest(FAR * direction)
+    def _support(self, unit: Array) -> tuple[float, Array]:
+        """A bound of <unit, v> over S, hardly above the maximum, and a point of S hardly below it: (value, (dim,)).
+
+        The maximum of <unit, v> - |v|^2 / (2 r) is the point x nearest to r * unit. Among the half-spaces alone x is
+        found for any r: r = FAR serves if x is in the ball, and if not, by the optimality conditions, the r at which
+        |x| = 1. |x|^2 grows with r^2, linearly while the same half-spaces hold x, so Newton's method ends there.
+        """
+        key = unit.tobytes()
+        if key in self._supports:
+            return self._supports[key]
+        low, square, high = 0.0, FAR**2, FAR**2
+        for _ in range(100):
+            x, active = self._nearest_in_halfspaces(math.sqrt(square) * unit)
+            excess = float(x @ x) - 1
+            if abs(excess) < 1e-9 or (excess < 0 and square == FAR**2):
+                break
+            low, high = (low, square) if excess > 0 else (square, high)
+            faces = self.normals[active].T
+            free = unit - faces @ np.linalg.lstsq(faces, unit)[0]  # how x moves with r
+            slope = float(free @ free)
+            square = square - excess / slope if slope > 0 else high
+            if not low < square < high:
+                square = math.sqrt(low * high) if low > 0 else min(1.0, high / 16)
         length = float(np.linalg.norm(x))
         # The multipliers that hold x are a feasible point of the dual problem, this much above.
-        return float(direction @ x) + max(0.0, length * (1 - length)) / FAR, x
+        value = float(unit @ x) + max(0.0, length * (1 - length)) / math.sqrt(square)
+        self._supports[key] = value, x
+        return value, x
 
     def width(self, direction: Array) -> float:
         """width(S, u): the maximum of <u, v - w> over v, w in S, for u = direction (dim,); never too small."""
         length = float(np.linalg.norm(direction))
         unit = direction / length
-        return length * min(2.0, self._highest(unit)[0] + self._highest(-unit)[0])
+        return length * min(2.0, self._support(unit)[0] + self._support(-unit)[0])
 
     def halving(self, direction: Array, scale: float) -> float:
         """The c at which <direction, v> = c halves the volume of S + scale * B, for a unit direction (dim,)."""
         if self.dim == 1:
-            return float(direction[0]) * (self._highest(np.ones(1))[0] - self._highest(-np.ones(1))[0]) / 2
+            return float(direction[0]) * (self._support(np.ones(1))[0] - self._support(-np.ones(1))[0]) / 2
         points = self._walk(scale)
-        points = points[self._within(points, scale)]
         return float(np.quantile(points @ direction, 1 - SAMPLED_SHARE))
 
     def centre(self) -> Array:
@@ -144,12 +144,13 @@ class KnowledgeSet:
         normal, bound = sign * direction, sign * bound
         height = float(normal @ self._anchor)
         if height >= bound:
-            deepest = self._highest(-normal)[1]
+            deepest = self._support(-normal)[1]
             depth = float(normal @ deepest)
             if depth >= bound:
                 return False
             share = (height - bound) / (height - depth)  # of the way to the deepest point the cut lies
             self._anchor = self._anchor + (1 + share) / 2 * (deepest - self._anchor)
+        self._supports = {key: known for key, known in self._supports.items() if normal @ known[1] <= bound}
         same = (self.normals == normal).all(axis=1)
         if same.any():
             self.bounds[same] = np.minimum(self.bounds[same], bound)
@@ -184,22 +185,6 @@ class KnowledgeSet:
             seen.append(walkers)
         self._walkers = walkers
         return np.concatenate(seen[-KEPT:])
-
-    def _within(self, points: Array, scale: float) -> NDArray[np.bool_]:
-        """Which of the points (n, dim) that :meth:`_walk` found are in S + scale * B: (n,)."""
-        witness = points
-        for _ in range(4):  # a few steps to the farthest half-space find a near enough point of S for most
-            if len(self.bounds):
-                excess = witness @ self.normals.T - self.bounds
-                worst = excess.argmax(axis=1)
-                depth = np.maximum(excess[np.arange(len(points)), worst], 0.0)
-                witness = witness - depth[:, None] * self.normals[worst]
-            witness = witness / np.maximum(1.0, np.linalg.norm(witness, axis=1, keepdims=True))
-        found = (witness @ self.normals.T <= self.bounds + 1e-12).all(axis=1)
-        found &= np.linalg.norm(points - witness, axis=1) <= scale
-        for k in np.flatnonzero(~found):
-            found[k] = np.linalg.norm(points[k] - self.nearest(points[k])) <= scale
-        return found
 
 
 def _chords(points: Array, steps: Array, heights: Array, slopes: Array, bounds: Array, radius: float) -> tuple[Array, Array]:

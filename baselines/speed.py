@@ -1,0 +1,178 @@
+"""How fast the game is, as ratios to yardsticks timed in the same run: machines differ, ratios less so.
+
+Each row times ours and its yardstick in turn, several times, and compares the best of each. Yardsticks:
+
+- a NumPy uniform draw (``Generator.random(out=buffer)`` on a warm buffer of 100,000, per number) for held offers;
+- Gymnasium's CartPole-v1 for the Gymnasium doors, scalar and vectorised;
+- PettingZoo's rps_v2 for the AEC door, driven by the same loop.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import pa_env  # noqa: F401 - registers the environments
+from pa_env import principal_agent_v0
+from pa_env.game import Game
+
+ROUNDS = 1_000_000
+DRAWS = 100_000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison. ``ours`` and ``yardstick`` do ``work`` and ``yardstick_work`` units a call."""
+
+    name: str
+    ours: Callable[[], object]
+    work: float
+    yardstick: Callable[[], object]
+    yardstick_work: float
+    unit: str  # of the ratio: "draws a round" (small is good) or "x faster"
+    target: float
+
+    @property
+    def faster(self) -> bool:
+        """Whether a large ratio is good."""
+        return self.unit.startswith("x")
+
+
+def best_of(row: Row, repeats: int) -> tuple[float, float]:
+    """Seconds per unit of work of ours and of the yardstick, best of interleaved timings."""
+    row.ours(), row.yardstick()  # warm caches and compilers
+    ours: list[float] = []
+    yardstick: list[float] = []
+    for _ in range(repeats):
+        for call, seconds in ((row.ours, ours), (row.yardstick, yardstick)):
+            start = time.perf_counter()
+            call()
+            seconds.append(time.perf_counter() - start)
+    return min(ours) / row.work, min(yardstick) / row.yardstick_work
+
+
+def numpy_draws() -> Callable[[], object]:
+    """The yardstick of held offers: ``DRAWS`` uniform numbers."""
+    rng, buffer = np.random.default_rng(0), np.empty(DRAWS)
+    return lambda: rng.random(out=buffer)
+
+
+def held(n_arms: int, agent: str) -> Callable[[], object]:
+    """``ROUNDS`` rounds of one held offer that is always accepted."""
+    game = Game(n_arms=n_arms, agent=agent, horizon=2**60, observe=False)
+    game.begin(seeds=[0])
+    offer = np.zeros(n_arms)
+    offer[n_arms // 2] = 1.1
+    return lambda: game.hold(offer, ROUNDS)
+
+
+def batched(env: gym.vector.VectorEnv[Any, Any, Any], steps: int) -> Callable[[], object]:
+    """``steps`` steps of a vector environment with actions drawn beforehand."""
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    actions = [env.action_space.sample() for _ in range(8)]
+
+    def run() -> None:
+        for i in range(steps):
+            env.step(actions[i % 8])
+
+    return run
+
+
+def scalar(env: gym.Env[Any, Any], steps: int) -> Callable[[], object]:
+    """``steps`` steps of an environment, episodes begun anew on the way."""
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    actions = [env.action_space.sample() for _ in range(8)]
+
+    def run() -> None:
+        for i in range(steps):
+            _, _, terminated, truncated, _ = env.step(actions[i % 8])
+            if terminated or truncated:
+                env.reset()
+
+    return run
+
+
+def turns(env: Any, steps: int) -> Callable[[], object]:
+    """``steps`` turns of an AEC environment, as its users drive it."""
+    actions = {player: env.action_space(player).sample() for player in env.possible_agents}
+
+    def run() -> None:
+        played = 0
+        while played < steps:
+            env.reset(seed=0)
+            for player in env.agent_iter(steps - played):
+                _, _, terminated, truncated, _ = env.last()
+                env.step(None if terminated or truncated else actions[player])
+                played += 1
+
+    return run
+
+
+def rows() -> Iterator[Row]:
+    """Every comparison of the table."""
+    for n_arms in (5, 50):
+        for agent, most in (("empirical-mean", 2.5), ("exploratory", 4.0)):
+            name = f"held offer, K = {n_arms}, {agent}"
+            yield Row(name, held(n_arms, agent), ROUNDS, numpy_draws(), DRAWS, "draws a round", most)
+    for copies, least in ((64, 5.0), (1024, 1.5), (4096, 1.0)):
+        ours = gym.make_vec("PrincipalAgent-v0", num_envs=copies, horizon=200)
+        cartpole = gym.make_vec("CartPole-v1", num_envs=copies, vectorization_mode="vector_entry_point")
+        work = 250 * copies
+        name = f"batched, {copies} copies"
+        yield Row(name, batched(ours, 250), work, batched(cartpole, 250), work, "x CartPole-v1", least)
+    steps = 20_000
+    ours_scalar, cartpole_scalar = gym.make("PrincipalAgent-v0"), gym.make("CartPole-v1")
+    yield Row(
+        "gym.make", scalar(ours_scalar, steps), steps, scalar(cartpole_scalar, steps), steps, "x CartPole-v1", 2.0
+    )
+    from pettingzoo.classic import rps_v2  # imports pygame
+
+    steps = 10_000
+    aec, rps = principal_agent_v0.env(), rps_v2.env(max_cycles=1000)
+    yield Row("AEC env()", turns(aec, steps), steps, turns(rps, steps), steps, "x rps_v2", 1.0)
+
+
+def import_seconds(repeats: int) -> float:
+    """Seconds that ``import pa_env`` takes in a fresh interpreter, best of several."""
+    code = "import time; t = time.perf_counter(); import pa_env; print(time.perf_counter() - t)"
+    runs = (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(repeats)
+    )
+    return min(float(run.stdout) for run in runs)
+
+
+def show(only: str, repeats: int) -> None:
+    """Print the table."""
+    from rich.console import Console
+    from rich.progress import track
+    from rich.table import Table
+
+    console = Console()
+    table = Table(
+        "what", "ours, ns", "yardstick, ns", "ratio", "target", "reached", title="Speed, best of interleaved timings"
+    )
+    for row in track([row for row in rows() if only in row.name], console=console, transient=True):
+        ours, yardstick = best_of(row, repeats)
+        ratio = yardstick / ours if row.faster else ours / yardstick
+        reached = ratio >= row.target if row.faster else ratio <= row.target
+        bound = f"{'at least' if row.faster else 'at most'} {row.target:g}"
+        cells = (f"{ours * 1e9:.1f}", f"{yardstick * 1e9:.1f}", f"{ratio:.2f} {row.unit}", bound)
+        table.add_row(row.name, *cells, "yes" if reached else "no")
+    if only in "import pa_env":
+        seconds = import_seconds(repeats)
+        table.add_row(
+            "import pa_env",
+            f"{seconds * 1e9:.0f}",
+            "",
+            f"{seconds:.2f} s",
+            "at most 0.7",
+            "yes" if seconds <= 0.7 else "no",
+        )
+    console.print(table)
