@@ -1,1 +1,14 @@
-"""Who plays the principal: scripted principals, trained ones, and how they are compared."""
+"""Who plays the principal: scripted principals, trained ones, and how they are compared.
+
+>>> import baselines
+>>> principal = baselines.make("elimination", n_arms=5, horizon=10_000)
+>>> run = baselines.simulate(principal, "uniform", agent="empirical-mean", seed=7)
+>>> run.checkpoints[-1]
+np.int64(10000)
+"""
+
+from baselines.protocol import Principal, follow, hold, offer
+from baselines.registry import make, principals
+from baselines.simulate import Run, simulate
+
+__all__ = ["Principal", "Run", "follow", "hold", "make", "offer", "principals", "simulate"]

@@ -1,8 +1,8 @@
 """The command line: ``python -m baselines``, also installed as ``pa-bench``."""
 
-import typer
+from pathlib import Path
 
-from baselines import speed as speed_table
+import typer
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -21,7 +21,23 @@ def speed(
 
     Example: python -m baselines speed --only held
     """
-    speed_table.show(only, repeats)
+    from baselines import speed as table
+
+    table.show(only, repeats)
+
+
+@app.command()
+def slopes(
+    runs: int = typer.Option(10, min=2, help="Runs at each horizon."),
+    out: Path = typer.Option(Path("results/slopes.png"), help="Where the figure goes."),
+) -> None:
+    """Fit how the regret of the paper's principals grows with the horizon, and draw it.
+
+    Example: python -m baselines slopes --runs 20 --out slopes.png
+    """
+    from baselines import slopes as growth
+
+    growth.show(runs, out)
 
 
 def main() -> None:

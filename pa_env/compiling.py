@@ -12,16 +12,16 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
 
-def compiled(function: Function) -> Function:
-    """Compile a function that Python calls.
+def compiled(function: Function, signature: Any = None) -> Function:
+    """Compile a function that Python calls, for a signature at once or for each one as it is met.
 
     Where no cache folder can be written Numba refuses to cache; then the function is compiled anew in
     each process, which costs a few seconds at first use.
     """
     try:
-        return cast(Function, numba.njit(cache=True, **OPTIONS)(function))
+        return cast(Function, numba.njit(signature, cache=True, **OPTIONS)(function))
     except RuntimeError:  # "cannot cache function ...: no locator available"
-        return cast(Function, numba.njit(**OPTIONS)(function))
+        return cast(Function, numba.njit(signature, **OPTIONS)(function))
 
 
 def inlined(function: Function) -> Function:

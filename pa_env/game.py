@@ -11,10 +11,12 @@ hold a :class:`Game`. The last of the four doors is here: :meth:`Game.hold` adva
 """
 
 import copy
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypedDict
 
+import numba
 import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from pa_env import kernel
 from pa_env.agents import Agent, ScriptedAgent, resolve
 from pa_env.checks import at_least, numbers
-from pa_env.compiling import machine_code
+from pa_env.compiling import compiled, machine_code
 from pa_env.instances import IID, REWARDS, Instance, InstanceLike, Linear, source
 
 Floats = NDArray[np.float64]
@@ -33,6 +35,9 @@ UNBOUNDED = float(np.finfo(np.float64).max)
 
 # The kernel's machine code for one round, by (linear, observed, exploring): the only things its types depend on.
 _PLAY: dict[tuple[bool, bool, bool], Callable[..., int]] = {}
+_HOLD: dict[
+    tuple[bool, bool, bool, bool], Callable[..., int]
+] = {}  # the same for held offers, and by whether one may stop
 
 
 class Totals(NamedTuple):
@@ -52,6 +57,16 @@ class Held(NamedTuple):
     rounds: int
     plays: NDArray[np.int64]
     rewards: Floats
+
+
+class Followed(NamedTuple):
+    """What a rule's offers brought: as ``Held``, then misses of its targets, and the last round's arm and reward X."""
+
+    rounds: int
+    plays: NDArray[np.int64]
+    rewards: Floats
+    misses: int
+    last: tuple[int, float]
 
 
 class Settings(TypedDict, total=False):
@@ -119,7 +134,7 @@ class Game:
         self._offers_shape, self._results_shape = (n, k), (n, kernel.OPTIMAL + k)
         self._one_offer = (k,) if n == 1 else None
         self._variant = (d > 0, observe, c0 is not None)
-        self._all = np.ones(n, np.int64)
+        self._all, self._chunk = np.ones(n, np.int64), np.ones(1, np.int64)
         self._nobody = np.full(n, kernel.NOBODY)
 
     # ------------------------------------------------------------------------------------- episodes
@@ -219,16 +234,58 @@ class Game:
         self.check_running()
         plays, rewards, begun = self.plays[0].copy(), self.arms[0, kernel.PRINCIPAL_SUM].copy(), self.rounds_played
         end = min(self.horizon, begun + int(at_least("rounds", rounds, 1, whole=True)))
-        while (t := self.rounds_played) < end and not (stop is not None and stop[kernel.WITHDRAWN]):
+        self.advance(offers, end - begun, stop)
+        gained = self.arms[0, kernel.PRINCIPAL_SUM] - rewards
+        return Held(self.rounds_played - begun, self.plays[0] - plays, gained)
+
+    def advance(self, offers: Floats, rounds: int, stop: Floats | None = None) -> None:
+        """What :meth:`hold` does, for callers that check and count themselves: at most ``rounds`` rounds of one copy."""
+        while rounds > 0 and not (stop is not None and stop[kernel.WITHDRAWN]):
             if self._outsiders:
                 self.play(offers, stop=stop)
+                rounds -= 1
                 continue
-            # In chunks, because a compiled call does not hear Ctrl-C.
-            chunk = np.array([min(CHUNK, end - t)])
-            bad = kernel.play(*self._room, offers, chunk, self._nobody, stop, None)
+            self._chunk[0] = chunk = min(CHUNK, rounds)  # because a compiled call does not hear Ctrl-C
+            arguments = (*self._room, offers, self._chunk, self._nobody, stop, None)
+            variant = (*self._variant, stop is not None)
+            play = _HOLD.get(variant, kernel.play)
+            bad = play(*arguments)
             if bad >= 0:
                 self._refuse(offers, bad)
-        return Held(self.rounds_played - begun, self.plays[0] - plays, self.arms[0, kernel.PRINCIPAL_SUM] - rewards)
+            if play is kernel.play:
+                _HOLD[variant] = machine_code(play, arguments)
+            rounds -= chunk
+
+    def follow(
+        self, rule: Callable[..., int], memory: Floats, rounds: int, last: tuple[int, float] = (kernel.NOBODY, 0.0)
+    ) -> Followed:
+        """Let a compiled rule make the offers of ``rounds`` rounds; see :func:`pa_env.kernel.follow` (one copy only).
+
+        ``rule``: a function compiled with :data:`RULE`. ``last``: what it is told of the round before the first.
+        """
+        self.check_running()
+        plays, rewards, begun = self.plays[0].copy(), self.arms[0, kernel.PRINCIPAL_SUM].copy(), self.rounds_played
+        end, misses = min(self.horizon, begun + int(at_least("rounds", rounds, 1, whole=True))), 0
+        offers, results = np.zeros(self._offers_shape), np.zeros(self._results_shape)
+        results[0, kernel.ARM], results[0, kernel.REWARD_PRINCIPAL] = last
+        room, c0 = (*self._room[:6], self._room[7]), self._room[8]
+        while (t := self.rounds_played) < end:
+            if self._outsiders:
+                self._read_means(0, self._outsiders[0])  # a privileged rule may look
+                arm, reward = int(results[0, kernel.ARM]), results[0, kernel.REWARD_PRINCIPAL]
+                target = rule(memory, self.plays[0], self.arms[0, kernel.PRINCIPAL_SUM], arm, reward, offers[0])
+                results = self.play(offers)
+                misses += target >= 0 and target != results[0, kernel.ARM]
+                continue
+            missed = compiled_follow(self.dim > 0, c0 is not None)(
+                *(*room, c0, rule, memory, offers, self._all, self._nobody, results, min(CHUNK // 10, end - t))
+            )
+            if missed < 0:
+                self._refuse(offers, -1 - missed)
+            misses += missed
+        told = (int(results[0, kernel.ARM]), float(results[0, kernel.REWARD_PRINCIPAL]))
+        gained = self.arms[0, kernel.PRINCIPAL_SUM] - rewards
+        return Followed(self.rounds_played - begun, self.plays[0] - plays, gained, misses, told)
 
     def answer(self, offers: Floats) -> NDArray[np.int64]:
         """The arm that each agent will play on its offer, exploration draws included; the game does not move."""
@@ -341,6 +398,24 @@ class Game:
                 f"agent.means = {means} must be {self.n_arms} finite numbers, the agent's belief on each arm"
             )
         self.arms[i, kernel.MEAN] = means
+
+
+_FLOATS, _INTS = numba.float64[::1], numba.int64[::1]
+RULE = numba.int64(_FLOATS, _INTS, _FLOATS, numba.int64, numba.float64, _FLOATS)
+"""Signature of a rule: memory, plays, sums, last arm, last reward, offer (to be written); returns the target arm."""
+
+
+@functools.cache
+def compiled_follow(linear: bool, explores: bool) -> Callable[..., int]:
+    """The kernel's ``follow``, its types spelled out: with a function among them Numba caches it no other way."""
+    records = [numba.from_dtype(dtype)[::1] for dtype in (kernel.RULES, kernel.COPY)]
+    cube, matrix, integers = numba.float64[:, :, ::1], numba.float64[:, ::1], numba.int64[:, ::1]
+    signature = numba.int64(
+        *(*records, cube, integers, cube, cube if linear else numba.none, matrix),
+        *(numba.float64 if explores else numba.none, numba.types.FunctionType(RULE)),
+        *(_FLOATS, matrix, _INTS, _INTS, matrix, numba.int64),
+    )
+    return compiled(kernel.follow, signature)
 
 
 def stop_rule(target: int, alpha: float, beta: float) -> Floats:

@@ -646,3 +646,39 @@ def play(
             if i < offers.shape[0]:
                 begun, block = copies[i].t, 1
     return -1
+
+
+def follow(
+    rules: Array,
+    copies: Array,
+    arms: Array,
+    plays: Array,
+    totals: Array,
+    linear: Any,
+    scratch: Array,
+    c0: Any,
+    rule: Any,
+    memory: Array,
+    offers: Array,
+    one: Array,
+    nobody: Array,
+    results: Array,
+    rounds: int,
+) -> int:
+    """Play ``rounds`` rounds of one copy with offers made anew each round by a compiled rule.
+
+    ``rule(memory, plays, sums, arm, reward, offer) -> target`` is told the principal's own counts and reward sums,
+    the arm and reward X of the round before (NOBODY at first), writes the next offer, and says which arm it is for,
+    or NOBODY. Returns the misses of the targets, or -1 - (flat index of a bad offer), at which it stops. The last
+    round is in ``results``. Compiled by :func:`pa_env.game.compiled_follow`, which knows the types.
+    """
+    misses = 0
+    for _ in range(rounds):
+        arm, reward = int(results[0, ARM]), results[0, REWARD_PRINCIPAL]
+        target = rule(memory, plays[0], arms[0, PRINCIPAL_SUM], arm, reward, offers[0])
+        bad = play(rules, copies, arms, plays, totals, linear, None, scratch, c0, offers, one, nobody, None, results)
+        if bad >= 0:
+            return -1 - bad
+        if target >= 0 and target != results[0, ARM]:
+            misses += 1
+    return misses

@@ -1,0 +1,1 @@
+"""One file an algorithm; :func:`baselines.make` makes them by name."""

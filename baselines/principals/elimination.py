@@ -1,0 +1,55 @@
+"""Phased elimination against a greedy agent that learns (Liu & Ratliff, ICML 2025, Algorithm 1)."""
+
+import math
+from collections.abc import Generator
+from itertools import count
+
+from baselines.principals.phased import Constants, Phased, without
+from baselines.principals.search import asymmetric_search
+from baselines.protocol import Hold, Outcome, Rounds, hold, offer
+
+
+class Elimination(Phased):
+    """Search an incentive for each active arm, hold it, and let the agent tell the arms that are jointly worse.
+
+    Guarantee: E[R_T] = O(K log^2 T + sqrt(K T log(K T))) with delta = 1/T, for i.i.d. rewards in [0, 1] and the
+    empirical-mean agent. Incentives reach 1 + 1 + 3/4.
+
+    ``constants="practical"``: s = 1/64 and half of the enlargement. The paper's leave the first phase, in which the
+    cap is paid, at T about 2e4.
+    """
+
+    name = "elimination"
+    practical = Constants(confidence=1 / 64, enlargement=1 / 2)
+
+    def rounds(self) -> Rounds:
+        """Algorithm 1, line by line."""
+        active = list(range(self.n_arms))  # A_1
+        previous = 1  # T_0
+        for m in count(1):
+            length = self.phase_length(m, active)  # T_m
+            self.begin_phase(m, active, length)
+            yield from self.sample(active, previous, length)
+
+            failed = []
+            for a in active:  # online elimination
+                outcome = yield offer(self.joint_test(a, active, 3 / 2 * 2.0**-m), target=a)
+                if not outcome.plays[a]:
+                    failed.append(a)
+            active, previous = without(active, failed), length
+
+    def phase_length(self, m: int, active: list[int]) -> int:
+        """T_m = max{2^(2m+5) log(4TK/delta), |A_m| log T}, rounded up."""
+        return math.ceil(max(2.0 ** (2 * m + 5) * self.confidence(4), len(active) * math.log(self.horizon)))
+
+    def sample(self, active: list[int], previous: int, length: int) -> Generator[Hold, Outcome, None]:
+        """Stabilise the bad arms' estimates, then search each active arm's incentive and hold it for T_m rounds."""
+        bad = self.bad(active)  # B_m
+        stabilising = math.sqrt(len(active) / max(1, len(bad)) * previous)  # Z_m
+        width = math.sqrt(self.confidence(4) / (2 * previous))  # C_m
+        for a in bad:
+            yield hold(a, self.cap, rounds=math.ceil(stabilising))
+        for a in active:
+            found = yield from asymmetric_search(self, a)  # b_{m,a}
+            margin = self.factors.enlargement * (4 * width + 1 / stabilising) + self.mismatch(a)
+            yield hold(a, min(self.cap, found + margin), rounds=length)

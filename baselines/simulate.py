@@ -1,0 +1,121 @@
+"""A principal against a game, at any horizon: requests are played whole by the compiled game.
+
+>>> import baselines
+>>> run = baselines.simulate("zero", "ipa-k5", agent="oracle", horizon=10**6, seed=1)
+>>> run.plays[-1].tolist()
+[0, 1000000, 0, 0, 0]
+
+Memory does not grow with the horizon: what is kept is a row for each checkpoint and an entry for each phase. Sums are
+running float64 totals, flushed every 4096 rounds, so that a billion additions lose no digit worth having.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from baselines.protocol import Floats, Follow, Hold, Integers, Phase, Principal
+from baselines.registry import make
+from pa_env import kernel
+from pa_env.agents import Agent, ScriptedAgent
+from pa_env.checks import at_least
+from pa_env.game import UNBOUNDED, Game, Totals, stop_rule
+from pa_env.instances import InstanceLike
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a simulation brought: sums up to each of C checkpoints (in rounds played)."""
+
+    checkpoints: Integers  # (C,)
+    regret: Floats
+    """R_T, against the best incentives for the agent's beliefs at the time."""
+    regret_oracle: Floats
+    """R_T^oracle, against the best fixed incentive for the true means."""
+    regret_bar: Floats
+    """Rbar_T, which charges every incentive offered, taken or not."""
+    utility: Floats
+    """Sum of X - pi_A."""
+    expected_utility: Floats
+    """Sum of theta_A - pi_A."""
+    overpayment: Floats
+    """Sum of what was paid above pi*_A(t)."""
+    misses: Integers
+    """Rounds in which another arm than the target was played."""
+    plays: Integers  # (C, n_arms)
+    phases: list[Phase]
+
+
+def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
+    """Checkpoints from 1 to the horizon, evenly spaced in their logarithm."""
+    count = max(2, round(per_decade * np.log10(horizon)) + 1)
+    return np.unique(np.geomspace(1, horizon, count).round().astype(np.int64))
+
+
+def simulate(
+    principal: str | Principal,
+    instance: InstanceLike = "uniform",
+    agent: str | ScriptedAgent | Agent = "empirical-mean",
+    horizon: int | None = None,
+    seed: int = 0,
+    checkpoints: ArrayLike | None = None,
+) -> Run:
+    """Play one episode. ``principal`` by name is made for the game; ``horizon`` is the principal's own by default."""
+    if isinstance(principal, str):
+        sizes = Game(instance=instance, agent=agent, observe=False)
+        principal = make(principal, n_arms=sizes.n_arms, horizon=10_000 if horizon is None else horizon)
+    horizon = principal.horizon if horizon is None else int(at_least("horizon", horizon, 2, whole=True))
+    game = Game(principal.n_arms, horizon, agent, instance, max_incentive=UNBOUNDED, observe=False)
+    marks = log_spaced(horizon) if checkpoints is None else np.unique(np.asarray(checkpoints, dtype=np.int64))
+    if not marks.size or marks[0] < 1 or marks[-1] > horizon:
+        raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}")
+    game.begin(seeds=[seed])
+    principal.reset(seed=seed)
+    principal.attach(game)
+    table = Table(principal, game)
+    totals: list[Totals] = []
+    plays: list[Integers] = []
+    misses: list[int] = []
+    for mark in marks.tolist():
+        table.play_to(mark)
+        totals.append(game.totals())
+        plays.append(game.plays[0].copy())
+        misses.append(table.misses)
+    sums = {name: np.array(column) for name, column in zip(Totals._fields, zip(*totals, strict=True), strict=True)}
+    return Run(checkpoints=marks, **sums, misses=np.array(misses), plays=np.array(plays), phases=principal.phases)
+
+
+class Table:
+    """A principal and a game: plays the one's requests in the other."""
+
+    def __init__(self, principal: Principal, game: Game) -> None:
+        self.principal, self.game = principal, game
+        self.misses = 0
+        self._offers = np.zeros((1, game.n_arms))
+        self._stop: Floats | None = None
+        self._fresh = True  # whether the principal's request has not been begun
+
+    def play_to(self, mark: int) -> None:
+        """Play on until ``mark`` rounds are played in all; a request cut there goes on at the next call."""
+        principal, game = self.principal, self.game
+        while principal.t < mark:
+            request = principal.request()
+            if self._fresh and isinstance(request, Hold):
+                self._offers = request.incentives(game.n_arms)[None]
+                self._stop = None if request.stop is None else stop_rule(request.target, *request.stop)
+            rounds = min(principal.rounds_left, mark - principal.t)
+            t, plays = principal.t, principal.plays
+            if isinstance(request, Follow):
+                followed = game.follow(request.rule, request.memory, rounds, principal.last)
+                self.misses += followed.misses
+                principal.last = followed.last
+            else:
+                game.advance(self._offers, rounds, self._stop)
+            principal.t, principal.plays = game.rounds_played, game.plays[0].copy()
+            principal.sums = game.arms[0, kernel.PRINCIPAL_SUM].copy()
+            if isinstance(request, Hold) and request.target >= 0:
+                self.misses += principal.t - t - int(principal.plays[request.target] - plays[request.target])
+            withdrawn = self._stop is not None and bool(self._stop[kernel.WITHDRAWN])
+            self._fresh = withdrawn or principal.rounds_left == 0
+            if self._fresh:
+                principal.settle()

@@ -1,0 +1,11 @@
+"""What every test shares: Hypothesis runs the same examples each time, and helper modules can be imported."""
+
+import sys
+from pathlib import Path
+
+from hypothesis import settings
+
+settings.register_profile("project", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("project")
+
+sys.path.append(str(Path(__file__).parent / "pa_env"))

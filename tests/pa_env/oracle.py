@@ -1,0 +1,258 @@
+"""A second game, plain and slow, to hold the compiled one against.
+
+It is written from the papers and from what :mod:`pa_env` documents, one round at a time, in Python numbers: hardly
+anything is carried along that can be worked out from the history. The model and the three regrets are those of Liu & Ratliff
+(ICML 2025), section 2 and the appendix that compares notions of regret.
+"""
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+import numpy as np
+
+from pa_env import IID, Linear, ScriptedAgent
+
+# Streams of an episode's draws; from REWARDS on two an arm, the principal's and the agent's.
+INSTANCE, EXPLORE, EXPLORE_ARM, TIE, OFFER, REWARDS = range(6)
+
+
+def total(numbers: Iterable[float], start: float = 0.0) -> float:
+    """A plain running sum; Python's own ``sum`` compensates rounding from 3.12 on."""
+    return reduce(operator.add, numbers, start)
+
+
+def splitmix(key: int, n: int) -> int:
+    """The n-th output of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014) seeded with ``key``."""
+    z = (key + n * 0x9E3779B97F4A7C15) % 2**64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+    return z ^ (z >> 31)
+
+
+def uniform(key: int, n: int) -> float:
+    return (splitmix(key, n) >> 11) / 2**53
+
+
+def at(stream: int, n: int) -> int:
+    return stream * 2**40 + n
+
+
+def episode_key(seed: int, episode: int) -> int:
+    return splitmix(int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]), episode)
+
+
+def normals(key: int) -> tuple[float, float]:
+    """Two standard normal numbers (Box & Muller, 1958)."""
+    radius = math.sqrt(-2 * math.log(1 - uniform(key, 1)))
+    angle = 2 * math.pi * uniform(key, 2)
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+def gamma(key: int, shape: float) -> float:
+    """Marsaglia & Tsang (2000); below shape 1, a Gamma(shape + 1) number times U^(1 / shape)."""
+    d = shape + 2 / 3 if shape < 1 else shape - 1 / 3
+    for n in range(2, 1000, 2):
+        z = normals(splitmix(key, n))[0]
+        root = 1 + z / math.sqrt(9 * d)
+        v = root * root * root
+        if v > 0 and math.log(1 - uniform(key, n + 1)) < 0.5 * z * z + d - d * v + d * math.log(v):
+            break
+    return d * v * (1 - uniform(key, 1)) ** (1 / shape) if shape < 1 else d * v
+
+
+def beta(key: int, mean: float) -> float:
+    """Beta(2 mean, 2 (1 - mean)); the mean itself where it is 0 or 1."""
+    if mean in (0, 1):
+        return mean
+    a, b = gamma(splitmix(key, 1), 2 * mean), gamma(splitmix(key, 2), 2 * (1 - mean))
+    return a / (a + b) if a + b > 0 else mean
+
+
+def draw_instance(family: str, key: int, k: int, dim: int = 0) -> IID | Linear:
+    """The instance that a family gives to an episode."""
+    if family == "unit-ball":
+        vectors = []
+        for a in range(k + 2):
+            first = 1 + a * (dim + 1)
+            direction = np.array([normals(splitmix(key, first + j))[0] for j in range(dim)])
+            vectors.append(direction / np.linalg.norm(direction) * uniform(key, first + dim) ** (1 / dim))
+        return Linear(vectors[:k], s=vectors[k], nu=vectors[k + 1])
+    u = np.array([[uniform(key, 1 + 2 * a), uniform(key, 2 + 2 * a)] for a in range(k)])
+    theta, mu = u[:, 0], u[:, 1]
+    if family == "misaligned":
+        mu_sorted = np.sort(mu)
+        mu = np.empty(k)
+        mu[np.argsort(-theta)] = mu_sorted
+    elif family == "gap":
+        best = np.arange(k) == math.floor(uniform(key, 1 + 2 * k) * k)
+        theta = 0.2 + 0.4 * theta
+        theta, mu = theta + 0.1 * best, 0.8 - theta + 0.1 * best
+    elif family == "clustered":
+        centres = cluster_centres(key, k)
+        chosen = [math.floor(uniform(key, 1 + 2 * k + 6 + a) * 3) for a in range(k)]
+        theta, mu = (centres[chosen] + 0.1 * (u - 0.5)).T
+    return IID(theta=theta, mu=mu)
+
+
+def cluster_centres(key: int, k: int) -> np.ndarray:
+    """The three centres (theta, mu) of the family "clustered"."""
+    return 0.05 + 0.9 * np.array([[uniform(key, 1 + 2 * k + 2 * c + j) for j in range(2)] for c in range(3)])
+
+
+def random_offer(key: int, t: int, k: int, most: float) -> np.ndarray:
+    """What the follower's default principal offers in round t."""
+    offer = np.zeros(k)
+    offer[math.floor(uniform(key, at(OFFER, 2 * t - 1)) * k)] = uniform(key, at(OFFER, 2 * t)) * most
+    return offer
+
+
+def exploration_probability(c0: float, t: int) -> float:
+    return min(1.0, c0 * math.sqrt(math.log(2 * t) / t))
+
+
+class Replay:
+    """One episode against a scripted agent; ``history`` holds (offer, arm, X, R) of every round played."""
+
+    def __init__(
+        self, key: int, instance: IID | Linear, agent: ScriptedAgent, horizon: int, max_incentive: float
+    ) -> None:
+        self.key, self.instance, self.agent = key, instance, agent
+        self.horizon, self.max_incentive = horizon, max_incentive
+        self.k, self.mu, self.theta = instance.n_arms, instance.mu.tolist(), instance.theta.tolist()
+        self.history: list[tuple[list[float], int, float, float]] = []
+        self.last_deviation = -1  # the arm last played that did not maximise
+
+    @property
+    def t(self) -> int:
+        """The round to come: 1, 2, ..."""
+        return len(self.history) + 1
+
+    def rewards_of(self, arm: int) -> list[tuple[float, float]]:
+        return [(x, r) for _, played, x, r in self.history if played == arm]
+
+    def means(self) -> list[float]:
+        """The agent's beliefs muhat_a(t)."""
+        if self.agent.is_oracle:
+            return self.mu
+        initial = np.atleast_1d(self.agent.initial)
+        if isinstance(self.instance, Linear):
+            s_hat = np.broadcast_to(initial, self.instance.dim)
+            if self.history:
+                played = self.instance.arms[[arm for _, arm, _, _ in self.history]]
+                received = np.array([r for *_, r in self.history])
+                s_hat = np.linalg.pinv(played.T @ played, rcond=1e-11, hermitian=True) @ (played.T @ received)
+            return [
+                total(s * c for s, c in zip(s_hat.tolist(), arm, strict=True)) for arm in self.instance.arms.tolist()
+            ]
+        means = []
+        for arm, first in enumerate(np.broadcast_to(initial, self.k).tolist()):
+            pulls = self.rewards_of(arm)
+            means.append(total((r for _, r in pulls), first) / max(1, len(pulls)))
+        return means
+
+    def answer(self, offer: Sequence[float]) -> int:
+        """The arm that the agent plays on this offer."""
+        values = [mean + incentive for mean, incentive in zip(self.means(), offer, strict=True)]
+        winners = [a for a in range(self.k) if values[a] == max(values)]
+        others = [a for a in range(self.k) if values[a] != max(values)]
+        if uniform(self.key, at(EXPLORE, self.t)) < exploration_probability(self.agent.c0, self.t):
+            candidates = self._candidates(others, offer)
+            if candidates:
+                return candidates[0]
+        match self.agent.ties:
+            case "lowest":
+                return winners[0]
+            case "highest":
+                return winners[-1]
+            case "random":
+                return winners[math.floor(uniform(self.key, at(TIE, self.t)) * len(winners))]
+            case "largest-incentive":
+                return max(winners, key=lambda a: offer[a])  # the first of the largest
+        raise AssertionError(self.agent.ties)
+
+    def _candidates(self, others: list[int], offer: Sequence[float]) -> list[int]:
+        """The arms an exploring agent would take, the first choice first."""
+        match self.agent.how:
+            case "uniform":
+                return others[math.floor(uniform(self.key, at(EXPLORE_ARM, self.t)) * len(others)) :]
+            case "worst":
+                return sorted(others, key=lambda a: self.theta[a] - offer[a])
+            case "round-robin":
+                return sorted(others, key=lambda a: (a - self.last_deviation - 1) % self.k)
+            case arm:
+                return [arm] if arm in others else []
+
+    def draw(self, arm: int) -> tuple[float, float]:
+        """X and R of the next pull of an arm."""
+        n, theta, mu = len(self.rewards_of(arm)) + 1, self.theta[arm], self.mu[arm]
+        x_at, r_at = at(REWARDS + 2 * arm, n), at(REWARDS + 2 * arm + 1, n)
+        model, noise = ("gaussian", self.instance.noise) if isinstance(self.instance, Linear) else ("", 1.0)
+        match model or self.instance.rewards:
+            case "bernoulli":
+                return float(uniform(self.key, x_at) < theta), float(uniform(self.key, r_at) < mu)
+            case "constant":
+                return theta, mu
+            case "gaussian":
+                x_noise, r_noise = normals(splitmix(self.key, x_at))
+                return float(np.float32(theta + noise * x_noise)), mu + noise * r_noise
+            case "beta":
+                x, r = beta(splitmix(self.key, x_at), theta), beta(splitmix(self.key, r_at), mu)
+                return float(np.float32(x)), r
+        raise AssertionError(model)
+
+    def play(self, offer: np.ndarray, arm: int | None = None) -> dict[str, object]:
+        """One round; the ``info`` that it should have. ``arm``: played whatever the agent would do."""
+        incentives, means = offer.tolist(), self.means()
+        arm = self.answer(incentives) if arm is None else arm
+        values = [mean + incentive for mean, incentive in zip(means, incentives, strict=True)]
+        if values[arm] != max(values):
+            self.last_deviation = arm
+        x, r = self.draw(arm)
+        self.history.append((incentives, arm, x, r))
+
+        arms, mu, theta = range(self.k), self.mu, self.theta
+        optimal = [max(means) - means[a] for a in arms]
+        expected = theta[arm] - incentives[arm]
+        return {
+            "arm": arm,
+            "utility": x - incentives[arm],
+            "expected_utility": expected,
+            "regret": max(theta[a] - optimal[a] for a in arms) - expected,
+            "regret_oracle": max(theta[a] - (max(mu) - mu[a]) for a in arms) - expected,
+            "regret_bar": max(theta[b] + mu[b] for b in arms) - max(mu) - (theta[arm] - sum(incentives)),
+            "optimal_incentives": np.array(optimal),
+        }
+
+    def bracket(self, arm: int) -> tuple[float, float]:
+        """Largest refused and smallest accepted offer; the newer answer counts where the two contradict."""
+        refused, accepted = 0.0, self.max_incentive
+        for offer, played, _, _ in self.history:
+            if played == arm:
+                accepted = min(accepted, offer[arm])
+                refused = min(refused, accepted)
+            else:
+                refused = max(refused, offer[arm])
+                accepted = max(accepted, refused)
+        return refused, accepted
+
+    def summary(self) -> np.ndarray:
+        """The principal's observation ``"summary"``."""
+        played = np.zeros(self.k)
+        last_offer, last_reward = np.zeros(self.k), 0.0
+        if self.history:
+            last_offer, arm, last_reward, _ = self.history[-1]
+            played[arm] = 1
+        pulls = [[x for x, _ in self.rewards_of(a)] for a in range(self.k)]
+        theta_hat = [total(xs) / len(xs) if xs else 0.0 for xs in pulls]
+        shares = [len(xs) / self.horizon for xs in pulls]
+        refused, accepted = zip(*(self.bracket(a) for a in range(self.k)), strict=True)
+        time = len(self.history) / self.horizon
+        blocks = [played, theta_hat, shares, refused, accepted, last_offer, [last_reward, time]]
+        return np.concatenate(blocks).astype(np.float32)
+
+    def agent_view(self, offer: np.ndarray) -> np.ndarray:
+        """The agent's observation when this is the next offer."""
+        shares = [len(self.rewards_of(a)) / self.horizon for a in range(self.k)]
+        return np.concatenate([offer, self.means(), shares, [len(self.history) / self.horizon]]).astype(np.float32)

@@ -1,0 +1,183 @@
+"""Held offers: the same rounds as a plain loop, stop rules to the round, and sums that do not drift."""
+
+import math
+import tracemalloc
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import AGENTS, LINEAR, offer_at, settings
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pa_env import IID, game, kernel
+from pa_env.game import UNBOUNDED, Game, stop_rule
+from pa_env.seats import PrincipalEnv
+
+LONG = 10_000_000
+
+
+def begun(seed: int = 0, **changes: Any) -> Game:
+    held = Game(**changes)
+    held.begin([seed])
+    return held
+
+
+def plain_stop(env: PrincipalEnv, offer: np.ndarray, rounds: int, target: int, alpha: float, beta: float) -> list[int]:
+    """Arms played until misses > alpha sqrt(Y) + beta / sqrt(Y), or the rounds are over."""
+    arms: list[int] = []
+    for y in range(1, rounds + 1):
+        *_, info = env.step(offer)
+        arms.append(info["arm"])
+        misses = sum(arm != target for arm in arms)
+        if misses > alpha * math.sqrt(y) + beta / math.sqrt(y):
+            break
+    return arms
+
+
+@given(
+    agent=st.sampled_from([name for name in AGENTS if name != "ols"]),
+    instance=st.sampled_from(["bernoulli", "beta", "constant", "uniform", "unit-ball"]),
+    seed=st.integers(0, 2**32),
+    alpha=st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0]),
+    beta=st.sampled_from([0.0, 0.5, 3.0, 20.0, 300.0]),
+    target=st.integers(0, 3),
+    before=st.integers(0, 30),
+    pieces=st.lists(st.integers(1, 200), min_size=1, max_size=4),
+)
+def test_stop_rule_fires_in_the_round_that_a_plain_loop_says(
+    agent: str,
+    instance: str,
+    seed: int,
+    alpha: float,
+    beta: float,
+    target: int,
+    before: int,
+    pieces: list[int],
+) -> None:
+    """Also when the hold is resumed in pieces, and when the agent learned on another offer before."""
+    held = begun(seed, **settings(agent, instance, horizon=500))
+    env = PrincipalEnv(**settings(agent, instance, horizon=500))
+    env.reset(seed=seed)
+    if before:
+        held.hold(offer_at(seed, 1, 0), before)
+        for _ in range(before):
+            env.step(offer_at(seed, 1, 0))
+
+    offer, stop = offer_at(seed, 0, 0), stop_rule(target, alpha, beta)
+    rounds = min(sum(pieces), 500 - before)
+    arms = plain_stop(env, offer, rounds, target, alpha, beta)
+    outcomes = [held.hold(offer, piece, stop) for piece in pieces if held.rounds_played < 500]
+    assert sum(outcome.rounds for outcome in outcomes) == len(arms)
+    assert_array_equal(sum(outcome.plays for outcome in outcomes), np.bincount(arms, minlength=4))
+    misses = sum(arm != target for arm in arms)
+    fires = misses > alpha * math.sqrt(len(arms)) + beta / math.sqrt(len(arms))
+    assert stop[kernel.HELD :].tolist() == [len(arms), misses, fires]
+    assert held.totals() == env.game.totals()
+    assert held.summary.tobytes() == env.game.summary.tobytes()
+
+
+def test_stop_rules_do_fire_early_late_and_never() -> None:
+    """What the property above would not notice: that its rules all stop at once, or none does."""
+    lengths = set()
+    for seed in range(30):
+        held, stop = begun(seed, **settings("uniform", "beta", horizon=500)), stop_rule(1, 0.5, 3.0)
+        lengths.add(held.hold([0.0, 0.7, 0.0, 0.0], 500, stop).rounds)
+    assert min(lengths) < 40
+    assert max(lengths) == 500
+    assert len(lengths) > 5
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_hold_in_pieces_is_one_hold(agent: str) -> None:
+    given = settings(agent, LINEAR[1] if agent == "ols" else "beta", horizon=10_000)
+    whole, pieces = begun(**given), begun(**given)
+    outcome = whole.hold([0.1, 0.0, 0.2, 0.0], 9_000)
+    parts = [pieces.hold([0.1, 0.0, 0.2, 0.0], rounds) for rounds in (1, 1, 17, 4_000, 4_981)]
+    assert outcome.rounds == sum(part.rounds for part in parts) == 9_000
+    assert_array_equal(outcome.plays, sum(part.plays for part in parts))
+    for name in ("state", "arms", "plays", "linear", "summary", "_totals"):
+        assert getattr(whole, name).tobytes() == getattr(pieces, name).tobytes(), name
+
+
+def test_chunks_between_two_looks_at_ctrl_c_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = begun(**settings("uniform", "beta", horizon=5_000))
+    whole.hold([0.1, 0.0, 0.2, 0.0], 5_000)
+    monkeypatch.setattr(game, "CHUNK", 7)
+    chunked = begun(**settings("uniform", "beta", horizon=5_000))
+    assert chunked.hold([0.1, 0.0, 0.2, 0.0], 5_000).rounds == 5_000
+    assert chunked.totals() == whole.totals()
+
+
+# ------------------------------------------------------------------------- long games
+
+
+def exact(*terms: tuple[float, int]) -> float:
+    """The sum of each number as often as it says, in rational numbers."""
+    return float(sum(Fraction(number) * count for number, count in terms))
+
+
+def test_long_sums_of_constant_rewards_do_not_drift() -> None:
+    theta, paid = 0.1, 0.3
+    held = begun(instance=IID([0.7, 0.2], [theta, 0.6], "constant"), agent="oracle", horizon=LONG, observe=False)
+    assert held.hold([paid, 0.0], LONG).rounds == LONG
+    totals = held.totals()
+    gain = exact((theta - paid, LONG))
+    assert_allclose(totals.utility, gain, rtol=1e-12)
+    assert_allclose(totals.expected_utility, gain, rtol=1e-12)
+    regret = max(theta, 0.6 - (0.7 - 0.2)) - (theta - paid)
+    assert_allclose(totals.regret, exact((regret, LONG)), rtol=1e-12)
+    assert totals.regret_oracle == totals.regret
+    assert_allclose(totals.regret_bar, exact((regret, LONG)), rtol=1e-12)
+    assert_allclose(totals.overpayment, exact((paid, LONG)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("agent", ["empirical-mean", "exploratory"])
+def test_long_sums_of_bernoulli_rewards_do_not_drift(agent: str) -> None:
+    held = begun(instance=IID([0.7, 0.2], [0.1, 0.6]), agent=agent, horizon=LONG, observe=False)
+    outcome = held.hold([0.0, 0.3], LONG)
+    terms = []
+    for plays, successes, paid in zip(outcome.plays.tolist(), outcome.rewards.tolist(), (0.0, 0.3), strict=True):
+        assert successes == int(successes)
+        terms += [(1.0 - paid, int(successes)), (0.0 - paid, plays - int(successes))]
+    assert_allclose(held.totals().utility, exact(*terms), rtol=1e-12)
+    expected = exact(*((theta - paid, n) for theta, paid, n in zip((0.1, 0.6), (0.0, 0.3), outcome.plays.tolist(), strict=True)))  # fmt: skip
+    assert_allclose(held.totals().expected_utility, expected, rtol=1e-12)
+
+
+def test_long_reward_sums_and_means_of_an_arm_do_not_drift() -> None:
+    """An agent that gets 0.1 each time goes on believing 0.1, and the principal's sums are as good as her totals."""
+    held = begun(instance=IID([0.1, 0.1], [0.1, 0.1], "constant"), horizon=LONG, observe=False)
+    outcome = held.hold([0.5, 0.0], LONG)
+    assert_allclose(outcome.rewards[0], exact((0.1, LONG)), rtol=1e-12)
+    assert_allclose(held.means[0, 0], 0.1, rtol=1e-12)
+
+
+def test_memory_does_not_grow_with_the_rounds() -> None:
+    held = begun(instance=IID([0.7, 0.2], [0.1, 0.6]), agent="exploratory", horizon=2 * LONG, observe=False)
+    held.hold([0.0, 0.3], 10)
+    peaks = []
+    for rounds in (100_000, LONG):
+        tracemalloc.start()
+        held.hold([0.0, 0.3], rounds)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 10_000
+
+
+def test_offers_without_an_upper_bound() -> None:
+    held = begun(**settings("greedy", "bernoulli", max_incentive=UNBOUNDED, observe=False))
+    assert held.hold([0.0, 0.0, 1e6, 0.0], 10).plays.tolist() == [0, 0, 10, 0]
+    with pytest.raises(ValueError, match=r"incentives\[1\] = inf must be a finite number, at least 0; nothing"):
+        held.hold([0.0, math.inf, 0.0, 0.0], 10)
+
+
+def test_hold_refuses_more_than_one_copy_before_the_kernel_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel would read ``rounds`` and write ``scores`` beyond their ends."""
+    two = Game(copies=2, **settings())
+    two.begin([1, 2])
+    monkeypatch.setattr(kernel, "play", lambda *_: pytest.fail("two copies reached the kernel with room for one"))
+    with pytest.raises(ValueError, match="one copy"):
+        two.hold(np.zeros((2, 4)), 5)

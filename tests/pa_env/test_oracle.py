@@ -1,0 +1,188 @@
+"""The compiled game, round by round, against the plain one."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from oracle import Replay, draw_instance, episode_key, random_offer
+
+from pa_env import IID, Linear, ScriptedAgent, make_agent
+from pa_env.seats import FollowerEnv, PrincipalEnv
+
+SEEDS = st.integers(0, 2**32)
+TIES = st.sampled_from(["lowest", "highest", "random", "largest-incentive"])
+OFFERS = ("zero", "one-hot", "random", "grid", "tie", "hair", "cap")
+
+
+@st.composite
+def agents(draw: st.DrawFn, k: int, names: list[str]) -> ScriptedAgent:
+    name = draw(st.sampled_from(names))
+    parameters: dict[str, Any] = {"ties": draw(TIES)}
+    if name.startswith("exploratory"):
+        parameters["c0"] = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0]))
+        parameters["how"] = draw(st.sampled_from(["uniform", "worst", "round-robin", draw(st.integers(0, k - 1))]))
+    return make_agent(name, **parameters)
+
+
+@st.composite
+def iid_games(draw: st.DrawFn) -> dict[str, Any]:
+    """Settings of a game, with means that tie often when they are on a grid."""
+    k = draw(st.integers(1, 6))
+    agent = draw(agents(k, ["empirical-mean", "exploratory", "oracle", "exploratory-oracle"]))
+    rng = np.random.default_rng(draw(SEEDS))
+    if not agent.is_oracle:
+        initial = draw(st.sampled_from([0.0, 0.5, 1.0, tuple(rng.integers(0, 3, k) / 2), tuple(rng.random(k))]))
+        agent = make_agent(agent.name, initial=initial, **_parameters(agent))
+    instance: str | IID = draw(st.sampled_from(["uniform", "misaligned", "gap", "clustered", "given"]))
+    if instance == "given":
+        means = rng.random((2, k)) if draw(st.booleans()) else rng.integers(0, 5, (2, k)) / 4
+        instance = IID(*means, rewards=draw(st.sampled_from(["bernoulli", "beta", "gaussian", "constant"])))
+    return {
+        "n_arms": k,
+        "horizon": draw(st.integers(1, 60)),
+        "agent": agent,
+        "instance": instance,
+        "max_incentive": draw(st.sampled_from([None, 0.3, 1.0])),
+    }
+
+
+@st.composite
+def linear_games(draw: st.DrawFn) -> dict[str, Any]:
+    """Settings of a linear game; fixed arms stand on a grid, so that they repeat, vanish and fail to span early."""
+    dim = draw(st.integers(1, 4))
+    k = draw(st.integers(dim, 6))
+    agent = draw(agents(k, ["ols", "exploratory", "empirical-mean", "oracle", "exploratory-oracle"]))
+    rng = np.random.default_rng(draw(SEEDS))
+    if not agent.is_oracle:
+        initial = draw(st.sampled_from([0.0, tuple(rng.random(dim) / dim)]))
+        agent = make_agent(agent.name, initial=initial, **_parameters(agent))
+    instance: str | Linear = "unit-ball"
+    if draw(st.booleans()):
+        arms = np.concatenate([np.eye(dim), rng.integers(-2, 3, (k - dim, dim)) / 4])
+        s, nu = rng.random((2, dim)) / dim
+        instance = Linear(rng.permutation(arms), s, nu, noise=draw(st.sampled_from([0.0, 0.1, 1.0])))
+    return {"n_arms": k, "dim": dim, "horizon": draw(st.integers(1, 40)), "agent": agent, "instance": instance}
+
+
+def _parameters(agent: ScriptedAgent) -> dict[str, Any]:
+    exploring = {"c0": agent.c0, "how": agent.how} if agent.name == "exploratory" else {}
+    return {"ties": agent.ties} | exploring
+
+
+def begin(env: Any, game: dict[str, Any], seed: int, episode: int) -> tuple[Replay, Any]:
+    """Both games at the start of the same episode, and the environment's first observation."""
+    observation, _ = env.reset(seed=seed)
+    for _ in range(episode - 1):
+        observation, _ = env.reset()
+    key, instance = episode_key(seed, episode), game["instance"]
+    if isinstance(instance, str):
+        instance = draw_instance(instance, key, game["n_arms"], game.get("dim", 0))
+        played = env.game.instance()
+        for name in ("arms", "s", "nu") if "dim" in game else ("mu", "theta"):
+            assert_allclose(getattr(played, name), getattr(instance, name), rtol=1e-14, atol=1e-15)
+        instance = played
+    replay = Replay(key, instance, game["agent"], game["horizon"], env.game.max_incentive)
+    assert_allclose(env.game.arms[0, :2], [replay.mu, replay.theta], rtol=0, atol=1e-15)
+    replay.mu, replay.theta = env.game.arms[0, :2].tolist()  # to the last digit, on which ties depend
+    return replay, observation
+
+
+def make_offer(kind: str, replay: Replay, rng: np.random.Generator) -> np.ndarray:
+    """An offer; "tie" and "hair" meet the agent's indifference to the last digit, and miss it by one."""
+    k, most, arm = replay.k, replay.max_incentive, rng.integers(replay.k)
+    offer = np.zeros(k)
+    match kind:
+        case "one-hot":
+            offer[arm] = rng.random() * most
+        case "random":
+            offer = rng.random(k) * most
+        case "grid":
+            offer = rng.integers(0, 5, k) / 4 * most
+        case "cap":
+            offer[arm] = most
+        case "tie" | "hair":
+            means = replay.means()
+            offer[arm] = min(max(means) - means[arm], most)
+            if kind == "hair":
+                offer[arm] = np.nextafter(offer[arm], rng.choice([0.0, most]))
+    return offer
+
+
+def check_info(info: dict[str, Any], expected: dict[str, Any], tolerance: float) -> None:
+    assert info.keys() == expected.keys()
+    assert info["arm"] == expected["arm"]
+    assert info["utility"] == expected["utility"]
+    for key, value in expected.items():
+        assert_allclose(info[key], value, rtol=0, atol=tolerance, err_msg=key)
+
+
+@given(game=iid_games(), seed=SEEDS, episode=st.integers(1, 3))
+def test_iid_rounds_are_those_of_the_plain_game(game: dict[str, Any], seed: int, episode: int) -> None:
+    env, rng = PrincipalEnv(**game), np.random.default_rng(seed)
+    replay, observation = begin(env, game, seed, episode)
+    assert_array_equal(observation, replay.summary())
+    for t in range(1, game["horizon"] + 1):
+        offer = make_offer(rng.choice(OFFERS), replay, rng)
+        assert_array_equal(env.game.means[0], replay.means())
+        expected = replay.play(offer)
+        observation, reward, terminated, truncated, info = env.step(offer)
+        check_info(info, expected, 1e-12)
+        assert reward == expected["utility"]
+        assert (terminated, truncated) == (t == game["horizon"], False)
+        assert_array_equal(observation, replay.summary())
+
+
+@given(game=linear_games(), seed=SEEDS, episode=st.integers(1, 3))
+def test_linear_rounds_are_those_of_the_plain_game(game: dict[str, Any], seed: int, episode: int) -> None:
+    env, rng = PrincipalEnv(**game), np.random.default_rng(seed)
+    replay, observation = begin(env, game, seed, episode)
+    assert_array_equal(observation, replay.summary())
+    for t in range(1, game["horizon"] + 1):
+        means = np.array(replay.means())
+        offer = make_offer(rng.choice(OFFERS[:4]), replay, rng)
+        # Two ways to solve least squares differ in the last digits, so only equal arms may tie.
+        while _nearly_tied(means + offer, replay):
+            offer = make_offer("random", replay, rng)
+        assert_allclose(env.game.means[0], means, rtol=0, atol=1e-9)
+        expected = replay.play(offer)
+        observation, reward, terminated, _, info = env.step(offer)
+        check_info(info, expected, 1e-9)
+        assert reward == expected["utility"]
+        assert terminated == (t == game["horizon"])
+        assert_array_equal(observation, replay.summary())
+
+
+def _nearly_tied(values: np.ndarray, replay: Replay) -> bool:
+    if replay.agent.is_oracle or not replay.history:
+        return False
+    return bool(np.sum(values > values.max() - 1e-7) > 1)
+
+
+@given(game=st.one_of(iid_games(), linear_games()), seed=SEEDS)
+def test_follower_sees_random_offers_and_its_own_beliefs(game: dict[str, Any], seed: int) -> None:
+    env, rng = FollowerEnv(**game), np.random.default_rng(seed)
+    replay, observation = begin(env, game, seed, 1)
+    linear = "dim" in game
+    for t in range(1, game["horizon"] + 1):
+        offer = random_offer(replay.key, t, replay.k, replay.max_incentive)
+        assert_allclose(observation, replay.agent_view(offer), rtol=0, atol=1e-6 if linear else 0)
+        arm = int(rng.integers(replay.k))
+        expected = replay.play(offer, arm)
+        observation, reward, terminated, _, info = env.step(arm)
+        check_info(info, expected, 1e-9 if linear else 1e-12)
+        assert reward == replay.history[-1][3] + offer[arm]
+        assert terminated == (t == game["horizon"])
+    assert_array_equal(observation[: replay.k], 0)  # the game is over: nothing is offered
+
+
+@pytest.mark.parametrize("family", ["uniform", "misaligned", "gap", "clustered"])
+def test_last_observation_is_the_last_round_of_the_summary(family: str) -> None:
+    env = PrincipalEnv(n_arms=3, horizon=5, instance=family, observation="last")
+    replay, _ = begin(env, {"n_arms": 3, "horizon": 5, "instance": family, "agent": make_agent("empirical-mean")}, 4, 1)
+    replay.play(np.array([0.1, 0.2, 0.3]))
+    observation, *_ = env.step([0.1, 0.2, 0.3])
+    summary = replay.summary()
+    assert_array_equal(observation, np.concatenate([summary[:3], summary[15:]]))

@@ -1,0 +1,119 @@
+"""The package as users get it: light to import, compiled anywhere, typed, documented, with examples that run."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pa_env
+
+PACKAGE = Path(pa_env.__file__).parent
+MODULES = ["pa_env", *(f"pa_env.{module.name}" for module in pkgutil.iter_modules(pa_env.__path__))]
+HEAVY = ("torch", "stable_baselines3", "matplotlib", "scipy", "ray", "pandas")
+
+
+def run(code: str, place: Path, **environment: str) -> None:
+    """Run code in a process of its own, in a folder where nothing but the package is found."""
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "error", **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=place, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_heavy_is_imported(tmp_path: Path) -> None:
+    """Neither by the package nor by any of its modules."""
+    run(f"import sys, {', '.join(MODULES)}; heavy = sys.modules.keys() & {HEAVY}; assert not heavy, heavy", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["PrincipalAgent-v0", "PrincipalAgentLinear-v0", "PrincipalAgentFollower-v0"])
+def test_gymnasium_finds_the_package_by_itself(name: str, tmp_path: Path) -> None:
+    code = """
+import sys, gymnasium as gym
+assert "pa_env" not in sys.modules
+env = gym.make("pa_env:NAME", horizon=5)
+env.reset(seed=1)
+env.step(env.action_space.sample())
+assert gym.make_vec("pa_env:NAME", num_envs=3).num_envs == 3
+"""
+    run(code.replace("NAME", name), tmp_path)
+
+
+def test_pictures_cost_nothing_until_asked_for(tmp_path: Path) -> None:
+    code = """
+import sys, gymnasium as gym, numpy as np, pa_env
+env = gym.make("PrincipalAgent-v0", render_mode="rgb_array")
+env.reset(seed=1)
+env.step(np.zeros(5))
+assert not sys.modules.keys() & {"matplotlib", "pa_env.render"}
+env.render()
+assert "matplotlib" in sys.modules
+"""
+    run(code, tmp_path, PYTHONWARNINGS="default")
+
+
+def test_compiles_where_no_cache_can_be_written(tmp_path: Path) -> None:
+    """Root may write anywhere, so files stand where the folders of each kind of cache should be."""
+    installed = tmp_path / "pa_env"
+    shutil.copytree(PACKAGE, installed, ignore=shutil.ignore_patterns("__pycache__"))
+    (installed / "__pycache__").touch()
+    code = """
+import numpy as np
+import pa_env
+from pa_env import kernel
+from pa_env.game import Game
+assert pa_env.__file__.startswith(PLACE), pa_env.__file__
+assert kernel.play._cache.cache_path is None, "this place has a cache after all"
+game = Game(n_arms=3, agent="oracle", observe=False)
+game.begin([1])
+assert game.hold([0, 0.5, 0], rounds=20).plays.sum() == 20
+"""
+    nowhere = str(installed / "__init__.py" / "cache")  # below a file there is no folder, not even for root
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    homes = dict.fromkeys(("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME"), nowhere)
+    run(code.replace("PLACE", repr(str(tmp_path))), tmp_path, **homes, PYTHONPATH=path)
+    assert (installed / "__pycache__").is_file()
+
+
+def test_version_and_types() -> None:
+    assert isinstance(pa_env.__version__, str)
+    assert all(part.isdigit() for part in pa_env.__version__.split(".")[:2])
+    assert (PACKAGE / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("name", [name for name in pa_env.__all__ if not name.startswith("__")])
+def test_public_names_are_documented(name: str) -> None:
+    text = getattr(pa_env, name).__doc__ or ""
+    assert text.strip()
+    assert not text.startswith(f"{name}("), "only the signature that dataclasses write"
+
+
+def test_all_that_is_documented_is_there() -> None:
+    assert {"IID", "Linear", "families", "agents", "make_agent", "__version__"} <= set(pa_env.__all__)
+    assert {"empirical-mean", "exploratory", "oracle", "exploratory-oracle", "ols"} <= set(pa_env.agents())
+    families = {"uniform", "misaligned", "gap", "clustered", "ipa-k5", "ipa-k50", "unit-ball"}
+    assert families <= set(pa_env.families())
+
+
+def test_the_no_regret_agents_are_there() -> None:
+    assert {"ucb", "thompson", "exp3"} <= set(pa_env.agents())
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_has_its_page_and_its_examples_run(name: str) -> None:
+    module = importlib.import_module(name)
+    assert (module.__doc__ or "").strip()
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("name", ["agents", "game", "instances", "principal_agent_v0", "seats", "vector", "wrappers"])
+def test_what_users_call_comes_with_an_example(name: str) -> None:
+    examples = doctest.DocTestFinder().find(importlib.import_module(f"pa_env.{name}"))
+    assert sum(len(example.examples) for example in examples) > 0
