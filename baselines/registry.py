@@ -25,15 +25,22 @@ def principals() -> tuple[str, ...]:
     return tuple(PRINCIPALS)
 
 
-def make(name: str, *, n_arms: int, horizon: int, **parameters: Any) -> Principal:
-    """A scripted principal by name for ``n_arms`` arms and ``horizon`` rounds; see its class for the parameters."""
+def factory(name: str) -> type[Principal]:
+    """The class behind a name."""
     known("principal", name, PRINCIPALS)
     module, class_name = PRINCIPALS[name]
-    factory = getattr(importlib.import_module(f"baselines.principals.{module}"), class_name)
-    accepted = [
-        parameter for parameter in inspect.signature(factory).parameters if parameter not in ("n_arms", "horizon")
-    ]
-    for parameter in parameters:
+    made: type[Principal] = getattr(importlib.import_module(f"baselines.principals.{module}"), class_name)
+    return made
+
+
+def parameters(name: str) -> list[str]:
+    """What a principal takes besides ``n_arms`` and ``horizon``."""
+    return [p for p in inspect.signature(factory(name)).parameters if p not in ("n_arms", "horizon")]
+
+
+def make(name: str, *, n_arms: int, horizon: int, **given: Any) -> Principal:
+    """A scripted principal by name for ``n_arms`` arms and ``horizon`` rounds; see its class for the parameters."""
+    accepted = parameters(name)
+    for parameter in given:
         known(f"parameter of principal {name!r}", parameter, accepted)
-    principal: Principal = factory(n_arms=n_arms, horizon=horizon, **parameters)
-    return principal
+    return factory(name)(n_arms=n_arms, horizon=horizon, **given)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.protocol import Floats, Follow, Hold, Integers, Phase, Principal
-from baselines.registry import make
+from baselines.registry import make, parameters
 from pa_env import kernel
 from pa_env.agents import Agent, ScriptedAgent
 from pa_env.checks import at_least
@@ -60,16 +60,23 @@ def simulate(
     seed: int = 0,
     checkpoints: ArrayLike | None = None,
 ) -> Run:
-    """Play one episode. ``principal`` by name is made for the game; ``horizon`` is the principal's own by default."""
-    if isinstance(principal, str):
-        sizes = Game(instance=instance, agent=agent, observe=False)
-        principal = make(principal, n_arms=sizes.n_arms, horizon=10_000 if horizon is None else horizon)
-    horizon = principal.horizon if horizon is None else int(at_least("horizon", horizon, 2, whole=True))
-    game = Game(principal.n_arms, horizon, agent, instance, max_incentive=UNBOUNDED, observe=False)
+    """Play one episode.
+
+    A ``principal`` by name is made for the game (with the arms of this episode, if it asks for them) and a horizon of
+    10,000 unless told; otherwise ``horizon`` is the principal's own. There is no upper bound on incentives.
+    """
+    if horizon is None:
+        horizon = 10_000 if isinstance(principal, str) else principal.horizon
+    horizon = int(at_least("horizon", horizon, 2, whole=True))
     marks = log_spaced(horizon) if checkpoints is None else np.unique(np.asarray(checkpoints, dtype=np.int64))
     if not marks.size or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}")
+    n_arms = None if isinstance(principal, str) else principal.n_arms
+    game = Game(n_arms, horizon, agent, instance, max_incentive=UNBOUNDED, observe=False)
     game.begin(seeds=[seed])
+    if isinstance(principal, str):
+        told = {"arms": game.features[0]} if "arms" in parameters(principal) else {}
+        principal = make(principal, n_arms=game.n_arms, horizon=horizon, **told)
     principal.reset(seed=seed)
     principal.attach(game)
     table = Table(principal, game)

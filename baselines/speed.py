@@ -64,7 +64,7 @@ def numpy_draws() -> Callable[[], object]:
 
 def held(n_arms: int, agent: str) -> Callable[[], object]:
     """``ROUNDS`` rounds of one held offer that is always accepted."""
-    game = Game(n_arms=n_arms, agent=agent, horizon=2**60, observe=False)
+    game = Game(n_arms=n_arms, agent=agent, horizon=10**11, observe=False)
     game.begin(seeds=[0])
     offer = np.zeros(n_arms)
     offer[n_arms // 2] = 1.1

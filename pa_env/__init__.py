@@ -51,8 +51,8 @@ def _register() -> None:
         ("aec", pettingzoo.aec_registry, "env"),
         ("parallel", pettingzoo.parallel_registry, "parallel_env"),
     ):
-        if "principal_agent_v0" not in registry:
-            pettingzoo.register(kind, "principal_agent_v0", f"pa_env.principal_agent_v0:{entry}")
+        if "principal_agent-v0" not in registry:
+            pettingzoo.register(kind, "principal_agent-v0", f"pa_env.principal_agent_v0:{entry}")
 
 
 _register()

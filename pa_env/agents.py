@@ -68,7 +68,7 @@ class ScriptedAgent:
     initial: float | tuple[float, ...] = 0.0
 
     def __post_init__(self) -> None:
-        at_least("c0", self.c0, 0.0)
+        object.__setattr__(self, "c0", at_least("c0", self.c0, 0.0))
         known("ties", self.ties, TIES)
         if isinstance(self.how, str):
             known("how", self.how, HOW)

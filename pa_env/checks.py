@@ -32,12 +32,43 @@ def at_least(argument: str, value: Any, least: float, *, whole: bool = False, st
     return number
 
 
-def numbers(argument: str, value: Any) -> NDArray[np.float64]:
+def seed_of(value: Any) -> int | None:
+    """``value`` as what ``SeedSequence`` takes: None, or an integer that is not negative."""
+    if value is None:
+        return None
+    try:
+        seed = operator.index(value)
+    except TypeError:
+        raise TypeError(f"seed = {value!r} must be an integer, at least 0, or None") from None
+    if seed < 0:
+        raise ValueError(f"seed = {value!r} must be an integer, at least 0, or None")
+    return seed
+
+
+def numbers(argument: str, value: Any, how_many: str = "") -> NDArray[np.float64]:
     """``value`` as a float64 array; integers, floats and booleans of any shape are taken."""
     try:
         array = np.asarray(value)
     except ValueError:  # ragged nested lists
         array = np.asarray(None)
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{argument} = {value!r} must be numbers")
+        raise TypeError(f"{argument} = {value!r} must be numbers{how_many}")
     return array.astype(np.float64)
+
+
+def integers(
+    argument: str, value: Any, size: int, below: int, ignored: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """``value`` as ``size`` integers from 0 to ``below`` - 1; those ``ignored`` may be anything, and come back as 0."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged nested lists
+        array = np.asarray(None)
+    if array.shape == (size,) and array.dtype.kind in "iu":
+        array = array if ignored is None else np.where(ignored, 0, array)
+        outside = np.flatnonzero((array < 0) | (array >= below))
+        if not outside.size:
+            return array.astype(np.int64)
+        where = f"{argument}[{outside[0]}]" if size > 1 else argument
+        raise ValueError(f"{where} = {array[outside[0]]} must be an integer from 0 to {below - 1}")
+    raise ValueError(f"{argument} = {value!r} must be {size} integer(s) from 0 to {below - 1}")

@@ -23,12 +23,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from pa_env import kernel
 from pa_env.agents import Agent, ScriptedAgent, resolve
-from pa_env.checks import at_least, numbers
+from pa_env.checks import at_least, numbers, seed_of
 from pa_env.compiling import compiled, machine_code
 from pa_env.instances import IID, REWARDS, Instance, InstanceLike, Linear, source
 
 Floats = NDArray[np.float64]
 FLOAT64 = np.dtype(np.float64)
+LONGEST = 2**39 - 1
 CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
 UNBOUNDED = float(np.finfo(np.float64).max)
 
@@ -80,6 +81,14 @@ class Settings(TypedDict, total=False):
     dim: int | None
 
 
+def game_of(settings: Settings, copies: int = 1) -> "Game":
+    """A game from the keyword arguments of a door; unknown ones are named."""
+    for name in settings:
+        if name not in Settings.__annotations__:
+            raise TypeError(f"unexpected keyword argument {name!r}; known: {', '.join(Settings.__annotations__)}")
+    return Game(copies=copies, **settings)
+
+
 class Game:
     """Independent copies of one repeated game; :mod:`pa_env` says what the arguments mean."""
 
@@ -97,11 +106,19 @@ class Game:
         self.source = source(instance, n_arms, dim)
         self.n_arms, self.dim = self.source.n_arms, self.source.dim
         self.horizon = int(at_least("horizon", horizon, 1, whole=True))
+        if self.horizon > LONGEST:
+            raise ValueError(
+                f"horizon = {horizon} must be at most {LONGEST}, as many rounds as have draws of their own"
+            )
         self.copies = int(at_least("num_envs", copies, 1, whole=True))
         self.agent = resolve(agent)
         if max_incentive is None:
             max_incentive = 2.0 * self.dim + 2.0 if self.dim else 4.0
         self.max_incentive = at_least("max_incentive", max_incentive, 0.0, strictly=True)
+        if observe and self.max_incentive > float(np.finfo(np.float32).max):
+            raise ValueError(
+                f"max_incentive = {max_incentive} must be at most 3e38, which a float32 observation can hold"
+            )
 
         rules = np.zeros(1, kernel.RULES)
         rules["horizon"], rules["max_incentive"] = self.horizon, self.max_incentive
@@ -154,10 +171,9 @@ class Game:
         if instance is not None:
             origin = source(instance, self.n_arms, self.dim or None)
             if origin.dim != self.dim:
-                raise ValueError(
-                    f"instance = {instance!r} has linear rewards, and this game is i.i.d.: pass dim={origin.dim}"
-                )
+                raise ValueError(f"instance = {instance!r} is linear, and this game is i.i.d.: pass dim={origin.dim}")
         which = np.ones(self.copies, np.bool_) if which is None else which
+        seeds = None if seeds is None else [seed_of(seed) for seed in seeds]
         keys, episodes = self.state["key"].copy(), self.state["episode"].copy()
         for i in range(self.copies) if seeds is not None or not episodes.all() else ():
             seed = None if seeds is None else seeds[i]
@@ -230,8 +246,8 @@ class Game:
 
         ``stop``: a rule from :func:`stop_rule`; passed again with the same offer it goes on where it was.
         """
+        self._check_single(stop)
         offers = self.as_offer(offer)
-        self.check_running()
         plays, rewards, begun = self.plays[0].copy(), self.arms[0, kernel.PRINCIPAL_SUM].copy(), self.rounds_played
         end = min(self.horizon, begun + int(at_least("rounds", rounds, 1, whole=True)))
         self.advance(offers, end - begun, stop)
@@ -239,7 +255,7 @@ class Game:
         return Held(self.rounds_played - begun, self.plays[0] - plays, gained)
 
     def advance(self, offers: Floats, rounds: int, stop: Floats | None = None) -> None:
-        """What :meth:`hold` does, for callers that check and count themselves: at most ``rounds`` rounds of one copy."""
+        """What :meth:`hold` does, for callers that check and count themselves: at most ``rounds`` rounds."""
         while rounds > 0 and not (stop is not None and stop[kernel.WITHDRAWN]):
             if self._outsiders:
                 self.play(offers, stop=stop)
@@ -248,7 +264,7 @@ class Game:
             self._chunk[0] = chunk = min(CHUNK, rounds)  # because a compiled call does not hear Ctrl-C
             arguments = (*self._room, offers, self._chunk, self._nobody, stop, None)
             variant = (*self._variant, stop is not None)
-            play = _HOLD.get(variant, kernel.play)
+            play: Callable[..., int] = _HOLD.get(variant, kernel.play)
             bad = play(*arguments)
             if bad >= 0:
                 self._refuse(offers, bad)
@@ -263,7 +279,7 @@ class Game:
 
         ``rule``: a function compiled with :data:`RULE`. ``last``: what it is told of the round before the first.
         """
-        self.check_running()
+        self._check_single()
         plays, rewards, begun = self.plays[0].copy(), self.arms[0, kernel.PRINCIPAL_SUM].copy(), self.rounds_played
         end, misses = min(self.horizon, begun + int(at_least("rounds", rounds, 1, whole=True))), 0
         offers, results = np.zeros(self._offers_shape), np.zeros(self._results_shape)
@@ -343,10 +359,17 @@ class Game:
         if self.rounds_played >= self.horizon:
             raise ResetNeeded(f"the game ended after horizon = {self.horizon} rounds: call reset() to play another")
 
+    def _check_single(self, stop: Floats | None = None) -> None:
+        if self.copies != 1:
+            raise ValueError(f"copies = {self.copies}: a whole stretch is played in a game of one copy only")
+        if stop is not None and (not isinstance(stop, np.ndarray) or stop.shape != (6,)):
+            raise ValueError(f"stop = {stop!r} must come from pa_env.game.stop_rule(target, alpha, beta)")
+        self.check_running()
+
     def as_offer(self, value: ArrayLike, name: str = "incentives") -> Floats:
         """Incentives (n_arms,) or (copies, n_arms) as the kernel takes them: a contiguous (copies, n_arms) float64."""
         if type(value) is not np.ndarray or value.dtype is not FLOAT64:
-            value = numbers(name, value)
+            value = numbers(name, value, f", one for each of {self.n_arms} arms")
         if value.shape == self._one_offer:
             value = value[None]
         elif value.shape != self._offers_shape:
@@ -392,6 +415,10 @@ class Game:
         return arms
 
     def _read_means(self, i: int, outsider: Agent) -> None:
+        if not hasattr(outsider, "means"):
+            raise TypeError(
+                f"agent = {outsider!r} has no means: reset() must set {self.n_arms} finite numbers, its belief on each arm"
+            )
         means = numbers("agent.means", outsider.means)
         if means.shape != (self.n_arms,) or not np.isfinite(means).all():
             raise ValueError(

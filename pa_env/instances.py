@@ -181,11 +181,17 @@ class Source(NamedTuple):
         """The instance itself if it fits the game."""
         if not isinstance(instance, IID | Linear):
             raise TypeError(f"instance = {instance!r} must be a pa_env.IID or a pa_env.Linear")
-        dim = instance.dim if isinstance(instance, Linear) else 0
-        if (instance.n_arms, dim) != (self.n_arms, self.dim):
+        if isinstance(instance, Linear) != (self.dim > 0):
+            kinds = ("linear", "i.i.d.") if isinstance(instance, Linear) else ("i.i.d.", "linear")
+            remedy = f"pass dim={instance.dim}" if isinstance(instance, Linear) else "pass a pa_env.Linear"
+            raise ValueError(f"instance = {instance!r} is {kinds[0]}, and this game is {kinds[1]}: {remedy}")
+        if instance.n_arms != self.n_arms:
             raise ValueError(
-                f"instance has {instance.n_arms} arms and {dim} dimensions (0: i.i.d.); this game has n_arms ="
-                f" {self.n_arms} and {self.dim}: pass n_arms={instance.n_arms}" + (f", dim={dim}" if dim else "")
+                f"instance has {instance.n_arms} arms, this game n_arms = {self.n_arms}: pass n_arms={instance.n_arms}"
+            )
+        if isinstance(instance, Linear) and instance.dim != self.dim:
+            raise ValueError(
+                f"instance has {instance.dim} dimensions, and this game dim = {self.dim}: pass dim={instance.dim}"
             )
         return instance
 

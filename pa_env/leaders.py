@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pa_env import kernel
+from pa_env.checks import numbers
 from pa_env.game import Game
 
 
@@ -61,16 +62,31 @@ class Leaders:
         for i in np.flatnonzero(which) if self._objects else ():
             self._objects[i].observe(int(results[i, kernel.ARM]), float(results[i, kernel.REWARD_PRINCIPAL]))
 
-    def offers(self) -> NDArray[np.float64]:
-        """The offers (copies, n_arms) of the round to come; zero where the game is over."""
-        game, running = self.game, self.game.state["t"] < self.game.horizon
+    def offers(self, which: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The next offers (copies, n_arms) of the copies in ``which``; zero elsewhere, and where the game is over."""
+        game = self.game
+        asked = which & (game.state["t"] < game.horizon)
         offers = np.zeros((game.copies, game.n_arms))
         if self._objects or self._function:
-            for i in np.flatnonzero(running):
-                made = self._objects[i].offer() if self._objects else self._function(game.summary[i].copy())  # type: ignore
-                offers[i] = made
-            game.check_offers(offers)
+            for i in np.flatnonzero(asked):
+                made = self._objects[i].offer() if self._objects else self._function(game.summary[i].copy())  # type: ignore[misc]
+                offers[i] = self._checked(made)
         else:
             kernel.random_offers(game.max_incentive, game.state, offers)
-            offers[~running] = 0.0
+            offers[~asked] = 0.0
         return offers
+
+    def _checked(self, made: ArrayLike) -> NDArray[np.float64]:
+        k, most = self.game.n_arms, self.game.max_incentive
+        offer = numbers("the principal's offer", made, f", one for each of {k} arms")
+        if offer.shape != (k,):
+            raise ValueError(
+                f"the principal's offer has shape {offer.shape}, and must have one number for each arm: ({k},)"
+            )
+        bad = np.flatnonzero(~((offer >= 0) & (offer <= most)))
+        if bad.size:
+            raise ValueError(
+                f"the principal's incentives[{bad[0]}] = {offer[bad[0]]} must be a finite number, at least 0 and at most"
+                f" max_incentive = {most:g}"
+            )
+        return offer

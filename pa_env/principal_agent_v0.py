@@ -39,7 +39,8 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from pa_env import kernel, spaces
-from pa_env.game import Game, Settings
+from pa_env.checks import known
+from pa_env.game import Settings, game_of
 from pa_env.seats import round_info
 from pa_env.viewer import MODES, Viewer
 
@@ -60,7 +61,7 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
         self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[Settings]
     ) -> None:
         super().__init__()
-        self.game = Game(**settings)
+        self.game = game_of(settings)
         self.render_mode = render_mode
         self._viewer = Viewer(self.game, render_mode)
         self._columns = spaces.columns(self.game, observation)
@@ -96,11 +97,12 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        known = self.game.dim > 0
-        self.infos = {player: {"arms": self.game.features[0].copy()} if known else {} for player in self.agents}
+        linear = self.game.dim > 0
+        self.infos = {player: {"arms": self.game.features[0].copy()} if linear else {} for player in self.agents}
 
     def observe(self, agent: str) -> NDArray[np.float32]:
         """What the player sees now."""
+        known("agent", agent, self.possible_agents)
         if agent == PRINCIPAL:
             return spaces.principal_view(self.game.summary[0], self._columns)
         view: NDArray[np.float32] = self.game.agent_view(self._offers)[0]

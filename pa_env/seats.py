@@ -19,14 +19,17 @@ from typing import Any, Unpack
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
 from pa_env import kernel, spaces
-from pa_env.game import Game, Settings
+from pa_env.checks import seed_of
+from pa_env.game import Game, Settings, game_of
 from pa_env.leaders import Leaders, PrincipalLike
 from pa_env.viewer import MODES, Viewer
 
 Info = dict[str, Any]
+ONE = np.ones(1, np.bool_)
 
 
 def round_info(results: NDArray[np.float64]) -> Info:
@@ -58,7 +61,7 @@ class Seat(gym.Env[Any, Any]):
     def _begin(self, seed: int | None, options: Info | None) -> Info:
         """Begin an episode; what the players know from the start: the arms, when rewards are linear."""
         self.game.begin([seed], instance=(options or {}).get("instance"))
-        super().reset(seed=seed)
+        super().reset(seed=seed_of(seed))
         self._left = self.game.horizon
         return {"arms": self.game.features[0].copy()} if self.game.dim else {}
 
@@ -84,7 +87,7 @@ class PrincipalEnv(Seat):
     def __init__(
         self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[Settings]
     ) -> None:
-        super().__init__(Game(**settings), render_mode)
+        super().__init__(game_of(settings), render_mode)
         self._columns = spaces.columns(self.game, observation)
         self.observation_space = spaces.principal_observations(self.game, observation)
         self.action_space = spaces.offers(self.game)
@@ -112,26 +115,33 @@ class FollowerEnv(Seat):
     def __init__(
         self, *, principal: PrincipalLike = None, render_mode: str | None = None, **settings: Unpack[Settings]
     ) -> None:
-        super().__init__(Game(**settings), render_mode)
+        super().__init__(game_of(settings), render_mode)
         self._leaders = Leaders(self.game, principal)
-        self._offers = np.zeros((1, self.game.n_arms))
+        self._offers: NDArray[np.float64] | None = None
         self.observation_space = spaces.agent_observations(self.game)
         self.action_space = spaces.arms(self.game)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[NDArray[np.float32], Info]:
         """Begin an episode; the observation holds the first offer."""
         info = self._begin(seed, options)
-        self._leaders.begin(np.ones(1, np.bool_))
-        self._offers = self._leaders.offers()
-        return self.game.agent_view(self._offers)[0], info
+        self._leaders.begin(ONE)
+        return self._next_offer(), info
 
     def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, Info]:
         """Play this arm; the observation holds the next offer."""
         self._check_running()
+        if self._offers is None:
+            raise ResetNeeded("the principal failed to make an offer: call reset() first")
         arm = self.game.as_arm(action)
         results = self.game.play(self._offers, forced=np.array([arm]))
         reward = float(results[0, kernel.REWARD_AGENT] + self._offers[0, arm])
         terminated = self._finish()
-        self._leaders.observe(np.ones(1, np.bool_), results)
-        self._offers = self._leaders.offers()
-        return self.game.agent_view(self._offers)[0], reward, terminated, False, round_info(results)
+        self._leaders.observe(ONE, results)
+        return self._next_offer(), reward, terminated, False, round_info(results)
+
+    def _next_offer(self) -> NDArray[np.float32]:
+        """Let the principal offer; what the agent then sees."""
+        self._offers = None  # there is none if the principal fails
+        self._offers = self._leaders.offers(ONE)
+        view: NDArray[np.float32] = self.game.agent_view(self._offers)[0]
+        return view

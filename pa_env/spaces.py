@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from pa_env.checks import known
 from pa_env.game import Game
 
+FAR = np.finfo(np.float32).max  # finite, since checkers warn of infinite bounds
+
 
 def columns(game: Game, observation: str) -> NDArray[np.intp] | None:
     """Which columns of the summary make up an observation; None: all of them."""
@@ -27,12 +29,12 @@ def principal_view(summary: NDArray[np.float32], shown: NDArray[np.intp] | None)
 
 
 def principal_observations(game: Game, observation: str = "summary") -> Box:
-    """What the principal sees. Rewards may be Gaussian, so estimates of them have no bounds."""
+    """What the principal sees. Rewards may be Gaussian, so estimates of them are bounded only by their type."""
     k = game.n_arms
     low, high = np.zeros(6 * k + 2), np.ones(6 * k + 2)
-    low[k : 2 * k], high[k : 2 * k] = -np.inf, np.inf
+    low[k : 2 * k], high[k : 2 * k] = -FAR, FAR
     high[3 * k : 6 * k] = game.max_incentive
-    low[6 * k], high[6 * k] = -np.inf, np.inf
+    low[6 * k], high[6 * k] = -FAR, FAR
     shown = columns(game, observation)
     low, high = (low, high) if shown is None else (low[shown], high[shown])
     return Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
@@ -43,7 +45,7 @@ def agent_observations(game: Game) -> Box:
     k = game.n_arms
     low, high = np.zeros(3 * k + 1), np.ones(3 * k + 1)
     high[:k] = game.max_incentive
-    low[k : 2 * k], high[k : 2 * k] = -np.inf, np.inf
+    low[k : 2 * k], high[k : 2 * k] = -FAR, FAR
     return Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
 
 

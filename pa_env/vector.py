@@ -27,8 +27,8 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from pa_env import kernel, spaces
-from pa_env.checks import known
-from pa_env.game import Game, Settings
+from pa_env.checks import integers, known
+from pa_env.game import Game, Settings, game_of
 from pa_env.leaders import Leaders, PrincipalLike
 from pa_env.viewer import MODES, Viewer
 
@@ -78,7 +78,8 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
         prepared = self._prepare(actions)
         played, rounds = self._everybody.copy(), None
         if self._idle:
-            self.game.check_begun()
+            if not self.game.state["episode"].all():
+                raise ResetNeeded("some copies have not begun: call reset() for all of them first")
             if self.autoreset_mode == AutoresetMode.DISABLED:
                 raise ResetNeeded(
                     f"copies {np.flatnonzero(self._over)[:10].tolist()} have ended: reset them with"
@@ -104,7 +105,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
     def _look_for_ends(self) -> None:
         """Note which copies have ended, and how many rounds from now the next one will: most steps need not look."""
         left = self.game.horizon - self.game.state["t"]
-        self._over = left == 0
+        self._over = (left == 0) | (self.game.state["episode"] == 0)
         self._idle = bool(self._over.any())
         self._soonest = int(left.min(where=~self._over, initial=self.game.horizon))
 
@@ -143,20 +144,20 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
         }
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None] | None:
-        if seed is None or not isinstance(seed, int | np.integer):
-            if seed is not None and len(seed) != self.num_envs:
-                raise ValueError(
-                    f"seed has {len(seed)} numbers, and must be an int or one for each of {self.num_envs} copies"
-                )
-            return seed
-        return [int(seed) + i for i in range(self.num_envs)]
+        if seed is None or isinstance(seed, int | np.integer):
+            return None if seed is None else [int(seed) + i for i in range(self.num_envs)]
+        if not isinstance(seed, list | tuple | np.ndarray) or len(seed) != self.num_envs:
+            raise ValueError(f"seed = {seed!r} must be an integer, or one for each of {self.num_envs} copies")
+        return seed
 
     def _mask(self, mask: Flags | None) -> Flags:
         if mask is None:
             return np.ones(self.num_envs, np.bool_)
         fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
         if not fits or not mask.any():
-            raise ValueError(f"options['reset_mask'] = {mask!r} must be {self.num_envs} booleans, one of them True")
+            raise ValueError(
+                f"options['reset_mask'] = {mask!r} must be a NumPy array of {self.num_envs} booleans, one of them True"
+            )
         return mask
 
     # What the two seats do in their own way.
@@ -185,7 +186,7 @@ class PrincipalVectorEnv(SeatVectorEnv):
         render_mode: str | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        game = Game(copies=num_envs, **settings)
+        game = game_of(settings, num_envs)
         self._columns = spaces.columns(game, observation)
         super().__init__(
             game,
@@ -222,33 +223,33 @@ class FollowerVectorEnv(SeatVectorEnv):
         render_mode: str | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        game = Game(copies=num_envs, **settings)
+        game = game_of(settings, num_envs)
         self._leaders = Leaders(game, principal)
         self._offers = np.zeros((game.copies, game.n_arms))
+        self._asked = np.zeros(game.copies, np.bool_)  # copies that wait for an offer
         super().__init__(game, spaces.agent_observations(game), spaces.arms(game), autoreset_mode, render_mode)
 
     def _begin(self, which: Flags, seeds: Sequence[int | None] | None = None, instance: Any = None) -> None:
         super()._begin(which, seeds, instance)
         self._leaders.begin(which)
+        self._asked = self._asked | which
 
     def _observe(self) -> NDArray[np.float32]:
-        self._offers = self._leaders.offers()
+        fresh = self._leaders.offers(self._asked)
+        self._offers = np.where(self._asked[:, None], fresh, self._offers)
+        self._asked = np.zeros(self.num_envs, np.bool_)
         return self.game.agent_view(self._offers)
 
     def _prepare(self, actions: Any) -> NDArray[np.int64]:
-        arms = np.asarray(actions)
-        if arms.shape != (self.num_envs,) or arms.dtype.kind not in "iu":
-            raise ValueError(f"arms = {actions!r} must be {self.num_envs} integers from 0 to {self.game.n_arms - 1}")
-        arms = np.where(self._over, 0, arms).astype(np.int64)
-        outside = np.flatnonzero((arms < 0) | (arms >= self.game.n_arms))
-        if outside.size:
-            raise ValueError(f"arms[{outside[0]}] = {arms[outside[0]]} must be from 0 to {self.game.n_arms - 1}")
-        return arms
+        if self._asked.any() and not self._idle:
+            raise ResetNeeded("a principal failed to make an offer: call reset() first")
+        return integers("arms", actions, self.num_envs, self.game.n_arms, ignored=self._over)
 
     def _play(
         self, prepared: NDArray[np.int64], rounds: NDArray[np.int64] | None, played: Flags
     ) -> tuple[Floats, Floats]:
         paid = self._offers[np.arange(self.num_envs), prepared]
         results = self.game.play(self._offers, rounds, forced=prepared)
+        self._asked = self._asked | played
         self._leaders.observe(played, results)
         return results, np.where(played, results[:, kernel.REWARD_AGENT] + paid, 0.0)

@@ -30,9 +30,11 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from pa_env import kernel
-from pa_env.checks import at_least, numbers
+from pa_env import kernel, spaces
+from pa_env.checks import at_least, integers, numbers
 from pa_env.game import Game
+from pa_env.seats import PrincipalEnv
+from pa_env.vector import PrincipalVectorEnv
 
 Floats = NDArray[np.float64]
 
@@ -47,20 +49,20 @@ class Menu(Protocol):
         """Offers (copies, n_arms) for a batch of actions."""
 
 
-def _integers(name: str, actions: Any, game: Game, below: int) -> NDArray[np.int64]:
-    """A batch of integers from 0 to ``below`` - 1."""
-    values = np.asarray(actions)
-    if values.shape != (game.copies,) or values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= below:
-        raise ValueError(f"{name} = {actions!r} must be {game.copies} integer(s) from 0 to {below - 1}")
-    return values.astype(np.int64)
-
-
 def _floats(name: str, actions: Any, shape: tuple[int, ...], low: float, high: float) -> Floats:
     """A batch of numbers from ``low`` to ``high``."""
     values = numbers(name, actions)
     if values.shape != shape or not ((values >= low) & (values <= high)).all():
-        raise ValueError(f"{name} = {actions!r} must be numbers from {low:g} to {high:g}, of shape {shape}")
+        each = f" of shape {shape[1:]}" + (f" for each of {shape[0]} copies" if shape[0] > 1 else "")
+        raise ValueError(f"{name} = {actions!r} must be numbers from {low:g} to {high:g},{each}")
     return values
+
+
+def _pair(action: Any) -> tuple[Any, Any]:
+    """An arm and an amount, or a batch of each."""
+    if not isinstance(action, tuple | list) or len(action) != 2:
+        raise ValueError(f"action = {action!r} must be a pair (arm, amount)")
+    return action[0], action[1]
 
 
 def _one_hot(game: Game, arms: NDArray[np.int64], amounts: Floats) -> Floats:
@@ -82,9 +84,9 @@ class _Target:
         return Tuple((Discrete(game.n_arms), Box(0.0, game.max_incentive, (), np.float64)))
 
     def offers(self, game: Game, actions: Any) -> Floats:
-        arms, amounts = actions
+        arms, amounts = _pair(actions)
         amounts = _floats("amount", amounts, (game.copies,), 0.0, game.max_incentive)
-        return _one_hot(game, _integers("arm", arms, game, game.n_arms), amounts)
+        return _one_hot(game, integers("arm", arms, game.copies, game.n_arms), amounts)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class _Grid:
 
     def offers(self, game: Game, actions: Any) -> Floats:
         grid = np.linspace(0.0, game.max_incentive if self.top is None else self.top, self.levels)
-        arms, levels = np.divmod(_integers("action", actions, game, game.n_arms * self.levels), self.levels)
+        arms, levels = np.divmod(integers("action", actions, game.copies, game.n_arms * self.levels), self.levels)
         return _one_hot(game, arms, grid[levels])
 
 
@@ -111,11 +113,12 @@ class _Bracket:
 
     def offers(self, game: Game, actions: Any) -> Floats:
         k, row = game.n_arms, np.arange(game.copies)
-        arms, places = np.divmod(_integers("action", actions, game, 4 * k), 4)
+        arms, places = np.divmod(integers("action", actions, game.copies, 4 * k), 4)
         cap = self.cap or (game.max_incentive if game.dim else min(1.0 + 1.0 / game.horizon, game.max_incentive))
         low = game.summary[row, 3 * k + arms].astype(np.float64)
-        high = np.minimum(game.summary[row, 4 * k + arms], max(cap, 0.0))
-        high = np.maximum(high, low)
+        # The summary is in float32: the next number up is no less than the offer that was accepted.
+        accepted = np.nextafter(game.summary[row, 4 * k + arms], np.float32(np.inf)).astype(np.float64)
+        high = np.maximum(low, np.where(accepted > game.max_incentive, cap, accepted))
         amounts = np.stack([low, (low + high) / 2, high, high + self.above])[places, row]
         return _one_hot(game, arms, np.minimum(amounts, game.max_incentive))
 
@@ -143,8 +146,8 @@ class _ScalarMenu(gym.ActionWrapper[Any, Any, Any]):
         self.menu, self.action_space = menu, menu.space(_game(env))
 
     def action(self, action: Any) -> Floats:
-        batch = tuple(np.asarray(part)[None] for part in action) if isinstance(self.action_space, Tuple) else None
-        offer: Floats = self.menu.offers(_game(self.env), np.asarray(action)[None] if batch is None else batch)[0]
+        batch = tuple([part] for part in _pair(action)) if isinstance(self.action_space, Tuple) else [action]
+        offer: Floats = self.menu.offers(_game(self.env), batch)[0]
         return offer
 
 
@@ -159,14 +162,28 @@ class _BatchedMenu(gym.vector.VectorActionWrapper):
 
 
 def _wrap(env: Any, menu: Menu) -> Any:
-    return _BatchedMenu(env, menu) if isinstance(env, VectorEnv) else _ScalarMenu(env, menu)
+    game, batched = _game(env), isinstance(env, VectorEnv)
+    if (env.single_action_space if batched else env.action_space) != spaces.offers(game):
+        raise TypeError(f"env = {env} already takes other actions than incentives: one of these wrappers is enough")
+    return _BatchedMenu(env, menu) if batched else _ScalarMenu(env, menu)
 
 
 def _game(env: Any) -> Game:
-    game = getattr(env.unwrapped, "game", None)
-    if not isinstance(game, Game):
-        raise TypeError(f"env = {env} must be the principal's seat: PrincipalAgent-v0 or PrincipalAgentLinear-v0")
-    return game
+    seat = getattr(env, "unwrapped", None)
+    if not isinstance(seat, PrincipalEnv | PrincipalVectorEnv):
+        raise TypeError(
+            f"env = {env!r} must be the principal's seat: PrincipalAgent-v0 or PrincipalAgentLinear-v0, from gym.make,"
+            " or from gym.make_vec without a vectorization_mode"
+        )
+    return seat.game
+
+
+def _within(env: Any, name: str, value: float | None) -> float | None:
+    """``value``, if it is None or an incentive above 0."""
+    most = _game(env).max_incentive
+    if value is not None and at_least(name, value, 0.0, strictly=True) > most:
+        raise ValueError(f"{name} = {value} must be at most max_incentive = {most:g}")
+    return value
 
 
 # Functions, since one name serves two class hierarchies; named like the classes that they stand for.
@@ -190,10 +207,7 @@ def TargetArm(env: Any) -> Any:
 def IncentiveGrid(env: Any, levels: int = 11, top: float | None = None) -> Any:
     """Actions ``arm * levels + level``: that level of an even grid from 0 to ``top`` (default max_incentive)."""
     levels = int(at_least("levels", levels, 2, whole=True))
-    most = _game(env).max_incentive
-    if top is not None and at_least("top", top, 0.0, strictly=True) > most:
-        raise ValueError(f"top = {top} must be at most max_incentive = {most:g}")
-    return _wrap(env, _Grid(levels, top))
+    return _wrap(env, _Grid(levels, _within(env, "top", top)))
 
 
 def BracketIncentive(env: Any, above: float = 0.05, cap: float | None = None) -> Any:
@@ -202,8 +216,7 @@ def BracketIncentive(env: Any, above: float = 0.05, cap: float | None = None) ->
     An arm that never accepted counts as accepting ``cap``: by default 1 + 1/horizon, which an agent with rewards
     in [0, 1] always accepts, or max_incentive when rewards are linear.
     """
-    cap = None if cap is None else at_least("cap", cap, 0.0, strictly=True)
-    return _wrap(env, _Bracket(at_least("above", above, 0.0), cap))
+    return _wrap(env, _Bracket(at_least("above", above, 0.0), _within(env, "cap", cap)))
 
 
 def ProfitLevel(env: Any, bonus: float = 0.576, fading: float = 0.507, ending: float = 0.385) -> Any:

@@ -79,7 +79,7 @@ class KnowledgeSet:
         return bool(np.linalg.norm(point) <= 1 + tolerance and (self.normals @ point <= self.bounds + tolerance).all())
 
     def width(self, direction: Array) -> float:
-        """width(S, u), the maximum of <u, v - w> over v, w in S, for u = direction (dim,); never below it."""
+        """The maximum of <u, v - w> over v, w in S for u = direction (dim,), width(S, u) in the paper; never below it."""
         length = float(np.linalg.norm(direction))
         unit = direction / length
         return length * min(2.0, self._support(unit)[0] + self._support(-unit)[0])
@@ -177,25 +177,29 @@ class KnowledgeSet:
 
 
 class PlanarKnowledgeSet(KnowledgeSet):
-    """S in two dimensions, as a polygon: exact but for the disc, which has 1024 corners here."""
+    """S in two dimensions, as a polygon: exact but for the disc, a polygon of 1024 corners here."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         super().__init__(2, rng)
         self._corners = DISC
 
     def width(self, direction: Array) -> float:
+        """The width between two corners."""
         return min(2 * float(np.linalg.norm(direction)), float(np.ptp(self._corners @ direction)))
 
     def halving(self, direction: Array, scale: float) -> float:
+        """The line that halves the area."""
         body = _minkowski_sum(self._corners, scale * DISC)
         half, heights = _areas(body).sum() / 2, body @ direction
         return float(brentq(lambda c: _areas(_clipped(body, direction, c)).sum() - half, heights.min(), heights.max()))
 
     def centre(self) -> Array:
+        """The centroid, from those of triangles."""
         triangles = self._corners[0] + self._corners + np.roll(self._corners, -1, axis=0)  # three times their centroids
         return np.asarray(_areas(self._corners) @ triangles / (3 * _areas(self._corners).sum()))
 
     def cut(self, direction: Array, bound: float, keep: Literal["above", "below"]) -> bool:
+        """The same cut of the polygon."""
         if done := super().cut(direction, bound, keep):
             sign = 1.0 if keep == "below" else -1.0
             self._corners = _clipped(self._corners, sign * direction, sign * bound)
@@ -231,7 +235,7 @@ def multi_scale_search(
             raise ValueError(f"{name} must be positive and finite, got {value}")
     dim = knowledge.dim
     pairs = np.column_stack(np.triu_indices(len(arms), 1))
-    pairs = pairs[(arms[pairs[:, 0]] != arms[pairs[:, 1]]).any(axis=1)]
+    pairs = pairs[np.linalg.norm(arms[pairs[:, 0]] - arms[pairs[:, 1]], axis=1) > 0]
     differences = arms[pairs[:, 0]] - arms[pairs[:, 1]]
     lengths = np.linalg.norm(differences, axis=1)
     widths, fresh = 2 * lengths, np.zeros(len(pairs), dtype=bool)  # upper bounds: a width never grows

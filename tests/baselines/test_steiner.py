@@ -121,14 +121,16 @@ def sample_sum(knowledge: KnowledgeSet, scale: float, at_least: int, rng: np.ran
 )
 @settings(max_examples=60, deadline=None)
 def test_the_truth_stays_and_the_rest_goes(dim: int, n_arms: int, log_epsilon: float, length: float, seed: int) -> None:
-    """Lemmas on S_t, on its width and on the duration, against beliefs that are wrong by as much as they may be."""
+    """The lemmas on S_t, its width and the duration, against answers that are wrong whenever they may be."""
     epsilon = 10**log_epsilon
     arms, truth, rng = make_instance(dim, n_arms, seed, length)
     knowledge = unit_ball(dim, rng)
 
     def answer(question: Question) -> int:
         assert knowledge.contains(truth, 1e-12)
-        return greedy(question, arms @ truth + rng.choice([-epsilon / 2, epsilon / 2], n_arms))
+        beliefs = arms @ truth + epsilon / 2
+        beliefs[greedy(question, arms @ truth)] -= epsilon
+        return greedy(question, beliefs)
 
     point, questions = play(multi_scale_search(knowledge, arms, epsilon, XI), answer)
     assert knowledge.contains(truth, 1e-12)
@@ -214,28 +216,42 @@ def test_widths(dim: int) -> None:
             true = maximum(knowledge, direction) + maximum(knowledge, -direction)
             error = (knowledge.width(direction) - true) / np.linalg.norm(direction)
             assert -1e-8 <= error <= 2e-5
+    for direction in rng.standard_normal((20, dim)):
+        # Not a digit more: the scale is a power of two, and twice as large from there on.
+        assert unit_ball(dim, rng).width(direction) >= (2 - 1e-8) * np.linalg.norm(direction)
+        assert unit_ball(dim, rng).width(direction) <= 2 * np.linalg.norm(direction)
 
 
 @pytest.mark.parametrize("dim", [3, 5, 8])
-def test_sampled_halving_of_the_ball(dim: int) -> None:
-    """The share of a ball beyond a plane is known: (1 + height) / 2 is Beta((d + 1) / 2, (d + 1) / 2)."""
-    for seed in range(10):
-        height = unit_ball(dim, np.random.default_rng(seed)).halving(np.eye(dim)[0], 0.1) / 1.1
-        assert 1 / 2 < beta.sf((1 + height) / 2, (dim + 1) / 2, (dim + 1) / 2) < 5 / 8
+def test_sampled_halving_of_the_ball_and_of_a_cap(dim: int) -> None:
+    """Their shares beyond a plane are known: in a unit ball (1 + height) / 2 is Beta((d + 1) / 2, (d + 1) / 2)."""
+
+    def beyond(height: float) -> float:
+        return float(beta.sf((1 + height / 1.2) / 2, (dim + 1) / 2, (dim + 1) / 2))
+
+    for seed in range(5):
+        knowledge = unit_ball(dim, np.random.default_rng(seed))
+        assert 1 / 2 < beyond(knowledge.halving(np.eye(dim)[0], 0.2)) < 5 / 8
+        assert knowledge.cut(np.eye(dim)[0], 0.4, "above")
+        assert 1 / 2 < beyond(knowledge.halving(np.eye(dim)[0], 0.2)) / beyond(0.4 - 0.2) < 5 / 8
 
 
 @pytest.mark.parametrize("dim", [3, 5, 8])
 def test_sampled_halving_of_a_flat_set(dim: int) -> None:
     """A slab a thousand times as wide as thick, oblique to the axes: along it, it is a ball of one dimension less."""
     normal, along = np.ones(dim) / math.sqrt(dim), (np.eye(dim)[0] - np.eye(dim)[1]) / math.sqrt(2)
+
+    def beyond(height: float) -> float:
+        return float(beta.sf((1 + height) / 2, dim / 2, dim / 2))
+
     for seed in range(5):
         knowledge = unit_ball(dim, np.random.default_rng(seed))
         assert knowledge.cut(normal, 5e-4, "below")
         assert knowledge.cut(normal, -5e-4, "above")
-        share = beta.sf((1 + knowledge.halving(along, 1e-4)) / 2, dim / 2, dim / 2)
-        assert 1 / 2 < share < 5 / 8
-        share = (6e-4 - knowledge.halving(normal, 1e-4)) / 12e-4
-        assert 1 / 2 < share < 5 / 8
+        assert 1 / 2 < (6e-4 - knowledge.halving(normal, 1e-4)) / 12e-4 < 5 / 8
+        assert 1 / 2 < beyond(knowledge.halving(along, 1e-4)) < 5 / 8
+        assert knowledge.cut(along, 0.3, "above")
+        assert 1 / 2 < beyond(knowledge.halving(along, 1e-4)) / beyond(0.3) < 5 / 8
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 5, 8])

@@ -195,6 +195,19 @@ def test_one_bad_copy_stops_them_all() -> None:
         env.step([ARM, 7])
 
 
+@pytest.mark.parametrize("door", ["batched principal", "batched follower"])
+def test_one_bad_copy_keeps_the_others_from_beginning_anew(door: str) -> None:
+    env = open_door(door, horizon=3, autoreset_mode=AutoresetMode.NEXT_STEP)
+    env.reset(options={"reset_mask": np.array([True, False])})
+    fine = good(env)
+    env.step(fine)  # the last round of copy 1, the first of copy 0
+    bad = 99 if door == "batched follower" else [9.0] * K
+    other, twin = copy.deepcopy(env), copy.deepcopy(env)
+    with refused("[0", "9", env=env):
+        env.step([bad, fine[1]])
+    assert_equal(other.step([fine[0], bad]), twin.step(fine))  # copy 1 begins anew whatever it is told
+
+
 @pytest.mark.parametrize("rounds", [0, -1, 1.5, "x", None])
 def test_bad_rounds_to_hold(rounds: Any) -> None:
     env = open_door("hold")

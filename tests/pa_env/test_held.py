@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import AGENTS, LINEAR, offer_at, settings
+from helpers import AGENTS, offer_at, settings
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -92,8 +92,8 @@ def test_stop_rules_do_fire_early_late_and_never() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_hold_in_pieces_is_one_hold(agent: str) -> None:
-    given = settings(agent, LINEAR[1] if agent == "ols" else "beta", horizon=10_000)
-    whole, pieces = begun(**given), begun(**given)
+    instance = "unit-ball" if agent == "ols" else "beta"
+    whole, pieces = (begun(**settings(agent, instance, horizon=10_000)) for _ in range(2))
     outcome = whole.hold([0.1, 0.0, 0.2, 0.0], 9_000)
     parts = [pieces.hold([0.1, 0.0, 0.2, 0.0], rounds) for rounds in (1, 1, 17, 4_000, 4_981)]
     assert outcome.rounds == sum(part.rounds for part in parts) == 9_000

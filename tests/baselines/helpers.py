@@ -1,0 +1,63 @@
+"""What the tests of the baselines share: a record of a principal's requests, and a game played step by step."""
+
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+import pa_env  # noqa: F401  (registers the environments)
+from baselines import Principal
+from baselines.protocol import Hold, Outcome, Phase, Rounds
+from pa_env.game import Game
+
+Floats = NDArray[np.float64]
+NO_BOUND = 1e6  # on incentives, for environments that must have one
+
+
+class Entry(NamedTuple):
+    """A request that was played to its end: when, in which phase, and what the agent believed before."""
+
+    t: int
+    phase: Phase
+    request: Hold
+    outcome: Outcome
+    means: Floats
+    plays: NDArray[np.int64]
+
+
+def watch(principal: Principal) -> list[Entry]:
+    """Note every request that this principal makes in its next simulation."""
+    notes: list[Entry] = []
+    games: list[Game] = []
+    rounds = principal.rounds
+
+    def noted() -> Rounds:
+        coroutine = rounds()
+        request = next(coroutine)
+        while True:
+            assert isinstance(request, Hold)
+            t, phase = principal.t, (principal.phases or [None])[-1]
+            means, plays = games[-1].means[0].copy(), principal.plays.copy()
+            outcome = yield request
+            notes.append(Entry(t, phase, request, outcome, means, plays))
+            request = coroutine.send(outcome)
+
+    principal.attach, principal.rounds = games.append, noted  # type: ignore[method-assign]
+    return notes
+
+
+def step_through(principal: Principal, seed: int, **settings: Any) -> tuple[list[dict[str, Any]], list[Floats], Game]:
+    """Play a whole episode in the Gymnasium environment: every round's info and offer, and the game at its end."""
+    env = gym.make("PrincipalAgent-v0", **({"max_incentive": NO_BOUND, "horizon": principal.horizon} | settings))
+    game: Game = env.unwrapped.game  # type: ignore[attr-defined]
+    env.reset(seed=seed)
+    principal.reset(seed=seed)
+    principal.attach(game)
+    infos, offers, over = [], [], False
+    while not over:
+        offers.append(principal.offer())
+        seen, _, over, _, info = env.step(offers[-1])
+        principal.observe(info["arm"], float(seen[-2]))
+        infos.append(info)
+    return infos, offers, game
