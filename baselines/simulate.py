@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Floats, Follow, Hold, Integers, Phase, Principal
+from baselines.protocol import Floats, Hold, Integers, Phase, Principal
 from baselines.registry import make, parameters
 from pa_env import kernel
 from pa_env.agents import Agent, ScriptedAgent
@@ -107,22 +107,30 @@ class Table:
         principal, game = self.principal, self.game
         while principal.t < mark:
             request = principal.request()
-            if self._fresh and isinstance(request, Hold):
-                self._offers = request.incentives(game.n_arms)[None]
-                self._stop = None if request.stop is None else stop_rule(request.target, *request.stop)
             rounds = min(principal.rounds_left, mark - principal.t)
-            t, plays = principal.t, principal.plays
-            if isinstance(request, Follow):
+            if isinstance(request, Hold):
+                rounds = self._hold(request, rounds)
+            else:
                 followed = game.follow(request.rule, request.memory, rounds, principal.last)
                 self.misses += followed.misses
                 principal.last = followed.last
-            else:
-                game.advance(self._offers, rounds, self._stop)
-            principal.t, principal.plays = game.rounds_played, game.plays[0].copy()
-            principal.sums = game.arms[0, kernel.PRINCIPAL_SUM].copy()
-            if isinstance(request, Hold) and request.target >= 0:
-                self.misses += principal.t - t - int(principal.plays[request.target] - plays[request.target])
-            withdrawn = self._stop is not None and bool(self._stop[kernel.WITHDRAWN])
-            self._fresh = withdrawn or principal.rounds_left == 0
+            principal.t += rounds
+            principal.plays, principal.sums = game.plays[0].copy(), game.arms[0, kernel.PRINCIPAL_SUM].copy()
+            self._fresh = principal.rounds_left == 0 or (self._stop is not None and self._stop[kernel.WITHDRAWN] > 0)
             if self._fresh:
                 principal.settle()
+
+    def _hold(self, request: Hold, rounds: int) -> int:
+        """At most ``rounds`` rounds of an offer; returns how many were played."""
+        game, target, before = self.game, request.target, self.principal.plays
+        if self._fresh:
+            self._offers[0] = 0.0
+            for arm, amount in zip(request.arms, request.amounts, strict=True):
+                self._offers[0, arm] = amount
+            self._stop = None if request.stop is None else stop_rule(target, *request.stop)
+        game.advance(self._offers, rounds, self._stop)
+        if self._stop is not None:
+            rounds = game.rounds_played - self.principal.t
+        if target >= 0:
+            self.misses += rounds - (game.plays.item(0, target) - before.item(target))
+        return rounds

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from baselines.registry import make
 from baselines.simulate import simulate
+from pa_env.agents import make_agent
 
 Floats = NDArray[np.float64]
 
@@ -24,13 +25,21 @@ class Curve:
     principal: str
     agent: str
     horizons: tuple[int, ...]
-    theorem: float
+    theorem: float | None  # None: no guarantee
     parameters: dict[str, Any] = field(default_factory=dict)
+    c0: float = 1.0  # how much an exploring agent explores
 
     @property
     def label(self) -> str:
         """For the table and the figure."""
-        return f"{self.principal}, {self.parameters.get('constants', 'paper')} constants, {self.agent} agent"
+        constants = f" ({self.parameters.get('constants', 'paper')} constants)" if self.theorem else ""
+        explores = f", c0 = {self.c0:g}" if self.agent.startswith("exploratory") else ""
+        return f"{self.principal}{constants}, {self.agent} agent{explores}"
+
+    @property
+    def promise(self) -> str:
+        """The slope of the theorem."""
+        return "none" if self.theorem is None else f"{self.theorem:.2f}"
 
 
 def decades(first: int, last: int) -> tuple[int, ...]:
@@ -42,15 +51,17 @@ PRACTICAL = {"constants": "practical"}
 CURVES = (
     Curve("elimination", "empirical-mean", decades(5, 8), 1 / 2),
     Curve("elimination", "empirical-mean", decades(4, 8), 1 / 2, PRACTICAL),
+    Curve("exploratory", "exploratory", decades(6, 9), 2 / 3, {"c0": 0.05}, c0=0.05),
     Curve("exploratory", "exploratory", decades(4, 8), 2 / 3, PRACTICAL),
     Curve("exploratory-oracle", "exploratory-oracle", decades(4, 8), 1 / 2, PRACTICAL),
-    Curve("zero", "empirical-mean", decades(4, 8), 1.0),
+    Curve("zero", "empirical-mean", decades(4, 8), None),
 )
 
 
 def regrets(curve: Curve, runs: int, n_arms: int = 5, instance: str = "uniform") -> Floats:
     """R_T (runs, horizons)."""
     table = np.empty((runs, len(curve.horizons)))
+    agent = make_agent(curve.agent, **({"c0": curve.c0} if curve.agent.startswith("exploratory") else {}))
     for column, horizon in enumerate(curve.horizons):
         principal = make(curve.principal, n_arms=n_arms, horizon=horizon, **curve.parameters)
         for seed in range(runs):
@@ -95,7 +106,7 @@ def show(runs: int, out: Path) -> None:
         fitted, (low, high) = slope(curve.horizons, values), interval(curve.horizons, values)
         results.append((curve, values, fitted))
         span = f"{curve.horizons[0]:.0e} to {curve.horizons[-1]:.0e}"
-        table.add_row(curve.label, span, f"{fitted:.2f}", f"{low:.2f} to {high:.2f}", f"{curve.theorem:.2f}")
+        table.add_row(curve.label, span, f"{fitted:.2f}", f"{low:.2f} to {high:.2f}", curve.promise)
     console.print(table)
     draw(results, out)
     console.print(f"figure: {out}")
@@ -106,20 +117,20 @@ def draw(results: list[tuple[Curve, Floats, float]], out: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 5.5), layout="constrained")
+    figure = Figure(figsize=(8, 7), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    colours = ("#0072B2", "#56B4E9", "#D55E00", "#009E73", "#7F7F7F")
-    for (curve, values, fitted), colour, marker in zip(results, colours, "osD^v", strict=True):
+    colours = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#7F7F7F")
+    for (curve, values, fitted), colour, marker in zip(results, colours, "osDP^v", strict=True):
         T, mean = np.array(curve.horizons), values.mean(axis=0)
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-        label = f"{curve.label}\n  slope {fitted:.2f} (theorem {curve.theorem:.2f})"
+        label = f"{curve.label}\nslope {fitted:.2f} (theorem: {curve.promise})"
         axes.errorbar(T, mean, error, fmt=marker, color=colour, label=label, capsize=2)
         centre = np.exp(np.log(mean).mean())
         axes.plot(T, centre * (T / np.exp(np.log(T).mean())) ** fitted, color=colour, linewidth=1)
     axes.set(xscale="log", yscale="log", xlabel="horizon T", ylabel="regret $R_T$ (mean, standard error)")
     axes.grid(True, color="#DDDDDD")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper", frameon=False, fontsize="small")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=120)

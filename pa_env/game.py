@@ -139,10 +139,10 @@ class Game:
 
         n, k, d = self.copies, self.n_arms, self.dim
         self.state = np.zeros(n, kernel.COPY)
-        self.arms = np.zeros((n, 5, k))
+        self.arms = np.zeros((n, kernel.COORDINATES + d, k))
         self.plays = np.zeros((n, k), np.int64)
         self._totals = np.zeros((n, 2, 6))
-        self.linear = np.zeros((n, 2 * k + 3 * d + 4, d))
+        self.linear = np.zeros((n, k + 3 * d + 4, d))
         self.summary = np.zeros((n, 6 * k + 2 if observe else 0), np.float32)
         self._room = (  # the kernel's first arguments; a deepcopy or pickle keeps them the same arrays
             *(rules, self.state, self.arms, self.plays, self._totals),
@@ -417,7 +417,7 @@ class Game:
     def _read_means(self, i: int, outsider: Agent) -> None:
         if not hasattr(outsider, "means"):
             raise TypeError(
-                f"agent = {outsider!r} has no means: reset() must set {self.n_arms} finite numbers, its belief on each arm"
+                f"agent = {outsider!r} has no means: reset() must set {self.n_arms} finite numbers, one belief an arm"
             )
         means = numbers("agent.means", outsider.means)
         if means.shape != (self.n_arms,) or not np.isfinite(means).all():

@@ -29,8 +29,9 @@ from pa_env.compiling import compiled, inlined
 Array = NDArray[Any]
 U64 = np.uint64
 
-# Rows of `arms` (copies, 5, n_arms). In the papers: mu_a, theta_a, muhat_a(t); then the sums behind the estimates.
-MU, THETA, MEAN, AGENT_SUM, PRINCIPAL_SUM = range(5)
+# Rows of `arms` (copies, 5 + dim, n_arms). In the papers: mu_a, theta_a, muhat_a(t); then the sums behind the
+# estimates; from COORDINATES on, when rewards are linear, the arms' coordinates in the basis of `learn_linear`.
+MU, THETA, MEAN, AGENT_SUM, PRINCIPAL_SUM, COORDINATES = range(6)
 # Columns of `totals` (copies, 2, 6): sums over the rounds, flushed ones and running ones.
 UTILITY, EXPECTED_UTILITY, REGRET, REGRET_ORACLE, REGRET_BAR, OVERPAYMENT = range(6)
 # Columns of `results` (copies, 8 + n_arms), what the last round was: the first five above, the arm, the rewards X and
@@ -412,16 +413,15 @@ def random_offers(max_incentive: float, copies: Array, offers: Array) -> None:
 
 
 # ------------------------------------------------------------------------------- ordinary least squares
-# Rows of `linear` (copies, 2k + 3d + 4, d): the arms (k), their coordinates in an orthonormal basis of the arms
-# played so far (k), that basis (d), the Gram matrix (d) and its Cholesky factor (d) in it, moment, estimate; s, nu.
+# Rows of `linear` (copies, k + 3d + 4, d): the arms (k), an orthonormal basis of the arms played so far (d), the
+# Gram matrix (d) and its Cholesky factor (d) in that basis, moment, estimate; s, nu.
 # The minimum-norm estimate, which the Moore-Penrose inverse gives, lies in the span of what was played.
 
 
 @compiled
-def extend_basis(copies: Array, linear: Array, i: int, n_arms: int, arm: int) -> None:
+def extend_basis(copies: Array, arms: Array, linear: Array, i: int, arm: int) -> None:
     """Add to the basis what the arm has outside the span of those played before (Gram-Schmidt, twice)."""
-    dim, rank = linear.shape[2], copies[i].rank
-    basis = 2 * n_arms
+    basis, dim, rank = arms.shape[2], linear.shape[2], copies[i].rank
     fresh = basis + rank
     for k in range(dim):
         linear[i, fresh, k] = linear[i, arm, k]
@@ -440,10 +440,10 @@ def extend_basis(copies: Array, linear: Array, i: int, n_arms: int, arm: int) ->
         return
     for k in range(dim):
         linear[i, fresh, k] /= norm
-    for b in range(n_arms):
-        linear[i, n_arms + b, rank] = 0.0
+    for b in range(arms.shape[2]):
+        arms[i, COORDINATES + rank, b] = 0.0
         for k in range(dim):
-            linear[i, n_arms + b, rank] += linear[i, b, k] * linear[i, fresh, k]
+            arms[i, COORDINATES + rank, b] += linear[i, b, k] * linear[i, fresh, k]
     copies[i].rank = rank + 1
 
 
@@ -452,15 +452,15 @@ def learn_linear(copies: Array, arms: Array, linear: Array, i: int, arm: int, re
     """Take in one reward and set every arm's mean to its least-squares estimate <shat, a>."""
     n_arms, dim = arms.shape[2], linear.shape[2]
     if copies[i].rank < dim:
-        extend_basis(copies, linear, i, n_arms, arm)
-    rank = copies[i].rank
-    here, gram = n_arms + arm, 2 * n_arms + dim
+        extend_basis(copies, arms, linear, i, arm)
+    rank, gram = copies[i].rank, n_arms + dim
     factor, moment = gram + dim, gram + 2 * dim
     estimate = moment + 1
     for j in range(rank):
-        linear[i, moment, j] += reward * linear[i, here, j]
+        here = arms[i, COORDINATES + j, arm]
+        linear[i, moment, j] += reward * here
         for k in range(j + 1):
-            linear[i, gram + j, k] += linear[i, here, j] * linear[i, here, k]
+            linear[i, gram + j, k] += here * arms[i, COORDINATES + k, arm]
     for j in range(rank):  # Cholesky, with the forward substitution on the way
         for k in range(j + 1):
             value = linear[i, gram + j, k]
@@ -477,10 +477,11 @@ def learn_linear(copies: Array, arms: Array, linear: Array, i: int, arm: int, re
             value -= linear[i, factor + m, j] * linear[i, estimate, m]
         linear[i, estimate, j] = value / linear[i, factor + j, j]
     for b in range(n_arms):
-        value = 0.0
-        for k in range(rank):
-            value += linear[i, n_arms + b, k] * linear[i, estimate, k]
-        arms[i, MEAN, b] = value
+        arms[i, MEAN, b] = 0.0
+    for k in range(rank):
+        weight = linear[i, estimate, k]
+        for b in range(n_arms):
+            arms[i, MEAN, b] += weight * arms[i, COORDINATES + k, b]
 
 
 # ----------------------------------------------------------------------------------------- the round

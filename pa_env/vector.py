@@ -70,8 +70,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
         options = options or {}
         which = self._mask(options.get("reset_mask"))
         self._begin(which, self._seeds(seed), options.get("instance"))
-        info = {"arms": self.game.features.copy(), "_arms": which.copy()} if self.game.dim else {}
-        return self._observe(), info
+        return self._observe(), self._known(which)
 
     def step(self, actions: Any) -> tuple[NDArray[np.float32], Floats, Flags, Flags, Info]:
         """One round of every copy; with NEXT_STEP, copies whose episode has ended begin another instead."""
@@ -93,14 +92,21 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
         terminated = np.zeros(self.num_envs, np.bool_)
         observations = self._observe()
         info = self._info(results, played)
+        if rounds is not None:
+            info |= self._known(~played)
         if self._soonest <= 0:
             self._look_for_ends()
             terminated = self._over.copy()
-            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            if self._idle and self.autoreset_mode == AutoresetMode.SAME_STEP:
                 info |= self._final(observations, self._info(results.copy(), terminated), terminated)
                 self._begin(terminated)
                 observations = self._observe()
+                info |= self._known(terminated)
         return observations, rewards, terminated, np.zeros(self.num_envs, np.bool_), info
+
+    def _known(self, begun: Flags) -> Info:
+        """What the players know at the beginning of an episode: the arms, when rewards are linear."""
+        return {"arms": self.game.features.copy(), "_arms": begun.copy()} if self.game.dim else {}
 
     def _look_for_ends(self) -> None:
         """Note which copies have ended, and how many rounds from now the next one will: most steps need not look."""

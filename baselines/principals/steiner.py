@@ -79,7 +79,7 @@ class KnowledgeSet:
         return bool(np.linalg.norm(point) <= 1 + tolerance and (self.normals @ point <= self.bounds + tolerance).all())
 
     def width(self, direction: Array) -> float:
-        """The maximum of <u, v - w> over v, w in S for u = direction (dim,), width(S, u) in the paper; never below it."""
+        """The maximum of <direction, v - w> over v, w in S, if anything rounded up; a direction (dim,) of any length."""
         length = float(np.linalg.norm(direction))
         unit = direction / length
         return length * min(2.0, self._support(unit)[0] + self._support(-unit)[0])
@@ -235,11 +235,10 @@ def multi_scale_search(
             raise ValueError(f"{name} must be positive and finite, got {value}")
     dim = knowledge.dim
     pairs = np.column_stack(np.triu_indices(len(arms), 1))
-    pairs = pairs[np.linalg.norm(arms[pairs[:, 0]] - arms[pairs[:, 1]], axis=1) > 0]
     differences = arms[pairs[:, 0]] - arms[pairs[:, 1]]
     lengths = np.linalg.norm(differences, axis=1)
-    widths, fresh = 2 * lengths, np.zeros(len(pairs), dtype=bool)  # upper bounds: a width never grows
-    while len(pairs):
+    widths, fresh = 2 * lengths, np.zeros(len(pairs), dtype=bool)  # bounds from above: widths only shrink
+    while widths.any():  # those of equal arms are 0, and never the largest
         while not fresh[k := int(widths.argmax())]:
             widths[k], fresh[k] = min(widths[k], knowledge.width(differences[k])), True
         first, second = int(pairs[k, 0]), int(pairs[k, 1])

@@ -22,7 +22,7 @@ def check(arms: Array, factor: float = 2.0) -> Array:
     assert weights.shape == (len(arms),)
     assert (weights >= 0).all()
     assert weights.sum() == pytest.approx(1, abs=1e-12)
-    assert worst_variance(arms, weights) <= factor * rank * (1 + 1e-9)
+    assert worst_variance(arms, weights) <= factor * rank * (1 + 1e-10)
     # V(w) must have the rank of all arms, or the bound above would be met by ignoring a direction.
     assert np.linalg.matrix_rank(arms[weights > 0], rtol=1e-7) == rank
     return weights
@@ -59,11 +59,12 @@ def test_a_known_optimum() -> None:
     np.testing.assert_allclose((arms.T * weights) @ arms, np.eye(2) / 2, atol=1e-3)
 
 
-@pytest.mark.parametrize("factor", [1.5, 1.1, 1.01, 1.0001])
-def test_nearer_to_the_optimum(factor: float) -> None:
-    rng = np.random.default_rng(3)
-    weights = check(rng.standard_normal((50, 8)), factor)
-    assert np.count_nonzero(weights) <= 8 * 9 / 2  # no more than an optimal design may need
+@pytest.mark.parametrize("factor", [1.5, 1.01, 1 + 1e-9])
+def test_as_near_to_the_optimum_as_you_like(factor: float) -> None:
+    """Without the steps away the nearest of these would take more steps than there are."""
+    for seed in range(3):
+        weights = check(np.random.default_rng(seed).standard_normal((50, 8)), factor)
+        assert np.count_nonzero(weights) <= 8 * 9 / 2  # no more than an optimal design may need
 
 
 def test_short_arms_are_not_played() -> None:

@@ -257,7 +257,7 @@ class Pseudocode:
                         if c > 2 * self.c0 * math.sqrt(Y * math.log(2 * T)) + math.sqrt(8 * log_iota / Y):
                             self.seen.add("withdrawn")
                             break
-                        if Y == 2 * T_m:
+                        if 2 * T_m == Y:
                             break
                     if self.whole:
                         stop = (2 * self.c0 * math.sqrt(math.log(2 * T)), math.sqrt(8 * log_iota))

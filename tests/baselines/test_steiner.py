@@ -143,6 +143,21 @@ def test_the_truth_stays_and_the_rest_goes(dim: int, n_arms: int, log_epsilon: f
     assert questions <= sum(dim * math.log(1 + 1 / scale) / math.log(8 / 7) + 1 for scale in scales)
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("second_played", [False, True])
+def test_answers_are_taken_as_wrong_by_epsilon(dim: int, second_played: bool) -> None:
+    """A belief just beyond y_t is a truth up to epsilon before it, and no more."""
+    arms, epsilon = np.array([np.eye(dim)[0], -0.5 * np.eye(dim)[0]]), 0.01
+    knowledge = unit_ball(dim, np.random.default_rng(0))
+    search = multi_scale_search(knowledge, arms, epsilon, XI)
+    question = next(search)
+    y = question.incentives[1] - question.incentives[0]
+    away = epsilon if second_played else -epsilon  # <s*, a1 - a2> - y
+    search.send(question.second if second_played else question.first)
+    assert knowledge.contains(np.eye(dim)[0] * (y + 0.999 * away) / 1.5)
+    assert not knowledge.contains(np.eye(dim)[0] * (y + 1.001 * away) / 1.5)
+
+
 @pytest.mark.parametrize(("dim", "epsilon"), [(2, 1e-6), (3, 1e-4), (5, 1e-3), (8, 1e-3)])
 def test_few_questions(dim: int, epsilon: float) -> None:
     """About log2(1 / epsilon) questions a dimension, and no more with many arms than with few."""

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-import pa_env
 from pa_env import IID, Linear, make_agent
 
 INFO = ("arm", "utility", "expected_utility", "regret", "regret_oracle", "regret_bar", "optimal_incentives")

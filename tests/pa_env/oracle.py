@@ -1,8 +1,8 @@
 """A second game, plain and slow, to hold the compiled one against.
 
 It is written from the papers and from what :mod:`pa_env` documents, one round at a time, in Python numbers: hardly
-anything is carried along that can be worked out from the history. The model and the three regrets are those of Liu & Ratliff
-(ICML 2025), section 2 and the appendix that compares notions of regret.
+anything is carried along that can be worked out from the history. The model and the three regrets are those of
+Liu & Ratliff (ICML 2025), section 2 and the appendix that compares notions of regret.
 """
 
 import math

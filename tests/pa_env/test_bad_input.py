@@ -691,9 +691,9 @@ class Offers:
 
 MADE = ("principal", "3")
 ODD_OFFERS = {
-    "too few": ([0.1, 0.2], *MADE, "(2,)", "one number for each arm"),
-    "one number": (0.5, *MADE, "()", "one number for each arm"),
-    "one in a list": ([0.5], *MADE, "(1,)", "one number for each arm"),
+    "too few": ([0.1, 0.2], *MADE, "(2,)", "a number for each arm"),
+    "one number": (0.5, *MADE, "()", "a number for each arm"),
+    "one in a list": ([0.5], *MADE, "(1,)", "a number for each arm"),
     "NaN": ([0.1, 0.2, np.nan], "incentives[", "2]", "nan", MOST),
     "too large": ([0.1, 4.5, 0.2], "incentives[", "1]", "4.5", MOST),
     "negative": ([-0.1, 0.5, 0.2], "incentives[", "0]", "-0.1", MOST),

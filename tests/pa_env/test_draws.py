@@ -1,6 +1,6 @@
 """Randomness: the published generator, the right distributions, streams that do not meet, and the same luck for all.
 
-Seeds are fixed, so a test that passes keeps passing; a probability of 1e-3 is what a sound generator misses by bad luck.
+Seeds are fixed, so a test that passes keeps passing; a p-value below 1e-3 is no longer put down to bad luck.
 """
 
 import math
@@ -235,7 +235,10 @@ def test_unit_ball_vectors_are_uniform_in_the_ball_and_span_it(dim: int) -> None
     assert all(np.linalg.matrix_rank(i.arms) == dim for i in instances)
 
 
-@pytest.mark.parametrize(("name", "checks"), [("ipa-k5", (2.14, 3.56, 4.81, 6.64)), ("ipa-k50", (22.45, 22.27, 590.6, 553.73))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "checks"),
+    [("ipa-k5", (2.14, 3.56, 4.81, 6.64)), ("ipa-k50", (22.45, 22.27, 590.6, 553.73))],
+)
 def test_published_instances_are_fixed(name: str, checks: tuple[float, ...]) -> None:
     """Sums, and sums weighted by the arm's index, of the published theta and mu (Scheid et al., 2024)."""
     env = PrincipalEnv(instance=name, n_arms=int(name[5:]))

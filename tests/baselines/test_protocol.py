@@ -1,0 +1,484 @@
+"""A principal plays the same rounds behind every door, however its requests are paid out."""
+
+import copy
+import inspect
+import itertools
+import pickle
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import gymnasium as gym
+import numba
+import numpy as np
+import pytest
+from helpers import OwnAgent
+
+import baselines
+from baselines import Principal, Run, follow, hold, offer, simulate
+from baselines.protocol import Outcome, Rounds
+from baselines.registry import factory
+from pa_env import IID, make_agent, principal_agent_v0
+from pa_env.game import RULE, Game, Totals
+from pa_env.seats import FollowerEnv
+
+from .helpers import NO_BOUND, Floats, step_through
+
+K, T, SEED = 4, 1200, 11
+MU, THETA = [0.35, 0.8, 0.55, 0.0], [0.9, 0.2, 0.4, 1.0]
+DYADIC = [0.875, 0.25, 0.375, 1.0]  # in float32 to the last digit
+
+
+class Played(NamedTuple):
+    """The arms of every round, and the game's sums at the end."""
+
+    arms: list[int]
+    totals: Totals
+
+
+# -------------------------------------------------------------------------------------- doors
+
+
+def totals_of(run: Run) -> Totals:
+    return Totals(*(getattr(run, name)[-1] for name in Totals._fields))
+
+
+def by_simulation(principal: Principal, seed: int, checkpoints: Any = None, **settings: Any) -> Played:
+    """With a checkpoint at every round, which tells the arms."""
+    run = simulate(principal, seed=seed, checkpoints=range(1, T + 1), **settings)
+    return Played(np.diff(run.plays, axis=0, prepend=0).argmax(axis=1).tolist(), totals_of(run))
+
+
+def by_gymnasium(principal: Principal, seed: int, **settings: Any) -> Played:
+    infos, _, game = step_through(principal, seed, **settings)
+    return Played([info["arm"] for info in infos], game.totals())
+
+
+def by_aec(principal: Principal, seed: int, **settings: Any) -> Played:
+    env = principal_agent_v0.env(horizon=T, max_incentive=NO_BOUND, **settings)
+    env.reset(seed=seed)
+    principal.reset(seed=seed)
+    principal.attach(env.game)
+    arms = []
+    while not env.terminations["principal_0"]:
+        env.step(principal.offer())
+        env.step(env.infos["agent_0"]["scripted_arm"])
+        arms.append(env.infos["principal_0"]["arm"])
+        principal.observe(arms[-1], float(env.observe("principal_0")[-2]))
+    return Played(arms, env.game.totals())
+
+
+class Listening(gym.Wrapper[Any, Any, Any, Any]):
+    """Keeps the rounds of each episode."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(gym.make("PrincipalAgent-v0", horizon=T, max_incentive=NO_BOUND, **settings))
+        self.game: Game = self.env.unwrapped.game  # type: ignore[attr-defined]
+        self.arms: list[int] = []
+        self.episodes: list[Played] = []
+
+    def step(self, action: Any) -> Any:
+        result = self.env.step(action)
+        self.arms.append(result[-1]["arm"])
+        if result[2]:
+            self.episodes.append(Played(self.arms, self.game.totals()))
+            self.arms = []
+        return result
+
+
+def two_episodes(principal: Principal, seed: int, **settings: Any) -> list[Played]:
+    """One observation at a time, the second episode with the state of the first."""
+    env = Listening(**settings)
+    principal.attach(env.game)
+    state = None
+    for episode in range(2):
+        seen, over = env.reset(seed=None if episode else seed)[0], False
+        while not over:
+            action, state = principal.predict(seen, state)
+            seen, _, over, _, _ = env.step(action)
+    return env.episodes
+
+
+def by_predictions(principal: Principal, seed: int, **settings: Any) -> Played:
+    return two_episodes(principal, seed, **settings)[0]
+
+
+def by_evaluate_policy(principal: Principal, seed: int, **settings: Any) -> Played:
+    """Two episodes in Stable-Baselines3's own loop; the second must be Gymnasium's second."""
+    evaluation = pytest.importorskip("stable_baselines3.common.evaluation", reason="stable-baselines3 is not installed")
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    env = Listening(**settings)
+    principal.attach(env.game)
+    batch = DummyVecEnv([lambda: Monitor(env)])
+    batch.seed(seed)
+    rewards, lengths = evaluation.evaluate_policy(principal, batch, n_eval_episodes=2, return_episode_rewards=True)
+    assert lengths == [T, T]
+    assert rewards == pytest.approx([episode.totals.utility for episode in env.episodes], rel=1e-5, abs=0.01)
+    assert env.episodes[:2] == two_episodes(principal, seed, **settings)
+    return env.episodes[0]
+
+
+def by_batch(principal: Principal, seed: int, **settings: Any) -> Played:
+    """Three copies of the game through one ``predict``; the other two must be what their own seeds give."""
+    envs = gym.make_vec(
+        "PrincipalAgent-v0",
+        num_envs=3,
+        horizon=T,
+        max_incentive=NO_BOUND,
+        autoreset_mode=gym.vector.AutoresetMode.DISABLED,
+        **settings,
+    )
+    seeds, state, rounds = [seed, seed + 7, 3], None, []
+    seen, _ = envs.reset(seed=seeds)
+    for _ in range(T):
+        action, state = principal.predict(seen, state)
+        seen, _, _, _, info = envs.step(action)
+        rounds.append(info["arm"])
+    game = envs.unwrapped.game
+    copies = [Played([int(arms[i]) for arms in rounds], game.totals(i)) for i in range(3)]
+    for other in (1, 2):
+        assert copies[other] == by_gymnasium(principal, seeds[other], **settings)
+    return copies[0]
+
+
+DOORS: dict[str, Callable[..., Played]] = {
+    "Gymnasium": by_gymnasium,
+    "AEC": by_aec,
+    "predict": by_predictions,
+    "evaluate_policy": by_evaluate_policy,
+    "batched": by_batch,
+}
+
+
+# -------------------------------------------------------------------------------------- the same rounds
+
+PRACTICAL = {"constants": "practical"}
+PAIRS: dict[str, tuple[str, dict[str, Any], Any]] = {
+    "elimination": ("elimination", PRACTICAL, "empirical-mean"),
+    "elimination, paper": ("elimination", {}, "empirical-mean"),
+    "elimination, initial means": (
+        "elimination",
+        PRACTICAL | {"unknown_initial_means": True},
+        make_agent("empirical-mean", initial=(0.9, 0.1, 1.0, 0.0), ties="random"),
+    ),
+    "elimination, oracle agent": ("elimination", PRACTICAL, "oracle"),
+    "elimination-offline": ("elimination-offline", PRACTICAL, "empirical-mean"),
+    "exploratory": ("exploratory", PRACTICAL, "exploratory"),
+    "exploratory, little": ("exploratory", {"c0": 0.05}, make_agent("exploratory", c0=0.05, how="worst")),
+    "exploratory, own agent": ("exploratory", PRACTICAL, OwnAgent()),
+    "exploratory-oracle": ("exploratory-oracle", PRACTICAL, "exploratory-oracle"),
+    "zero": ("zero", {}, "empirical-mean"),
+    "fixed": ("fixed", {"incentives": [0.1, 0.0, 0.3, 0.9]}, "exploratory"),
+    "oracle": ("oracle", {}, "empirical-mean"),
+    "oracle, exploring agent": ("oracle", {}, make_agent("exploratory", ties="random")),
+}
+
+
+def pair(name: str, instance: IID) -> tuple[Principal, dict[str, Any]]:
+    kind, parameters, agent = PAIRS[name]
+    principal = baselines.make(kind, n_arms=K, horizon=T, **parameters)
+    return principal, {"agent": copy.deepcopy(agent), "instance": instance}
+
+
+@pytest.mark.parametrize("rewards", ["bernoulli", "beta", "gaussian"])
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_door_gives_the_rounds_of_the_simulation(name: str, rewards: str) -> None:
+    principal, settings = pair(name, IID(MU, THETA, rewards))
+    expected = by_simulation(principal, SEED, **settings)
+    for door, played in DOORS.items():
+        if door == "batched" and principal.privileged:
+            continue  # it sees one game
+        assert played(principal, SEED, **settings) == expected, door
+
+
+@pytest.mark.parametrize("name", ["elimination", "exploratory", "oracle"])
+def test_constant_rewards_are_exact_where_float32_has_them(name: str) -> None:
+    principal, settings = pair(name, IID(MU, DYADIC, "constant"))
+    expected = by_simulation(principal, SEED, **settings)
+    for door in ("Gymnasium", "predict"):
+        assert DOORS[door](principal, SEED, **settings) == expected
+
+
+@pytest.mark.parametrize("name", ["elimination", "exploratory"])
+def test_other_constant_rewards_are_read_in_float32(name: str) -> None:
+    """An observation is float32: theta = 0.9 is read as 0.89999998, and offers built on it move by as much."""
+    principal, settings = pair(name, IID(MU, THETA, "constant"))
+    expected = by_simulation(principal, SEED, **settings)
+    played = by_gymnasium(principal, SEED, **settings)
+    assert played.arms == expected.arms
+    assert played.totals == pytest.approx(expected.totals, rel=1e-6)
+    assert played.totals != expected.totals
+
+
+def test_the_oracle_reads_an_own_agents_beliefs_as_they_are_now_behind_every_door() -> None:
+    principal = baselines.make("oracle", n_arms=K, horizon=T)
+    settings = {"agent": OwnAgent(), "instance": IID(MU, THETA)}
+    assert by_gymnasium(principal, SEED, **settings) == by_simulation(principal, SEED, **settings)
+
+
+# -------------------------------------------------------------------------------------- requests of every kind
+
+
+@numba.njit(RULE)
+def optimist(memory: Any, plays: Any, sums: Any, arm: int, reward: float, amounts: Any) -> int:
+    """UCB on X; pays more after each refusal of the arm it wants, which it remembers with what it is told."""
+    target, best = 0, -np.inf
+    for b in range(amounts.size):
+        amounts[b] = 0.0
+        index = sums[b] / max(1, plays[b]) + np.sqrt(2.0 / max(1, plays[b]))
+        if index > best:
+            target, best = b, index
+    if arm >= 0:
+        memory[1] = max(0.0, memory[1] + (-0.01 if arm == int(memory[0]) else 0.05))
+        memory[2] += reward
+    else:
+        memory[3] += 1.0
+    memory[0] = target
+    amounts[target] = memory[1]
+    return target
+
+
+class Restless(Principal):
+    """Requests of every kind, more than once, some of them withdrawn."""
+
+    name = "restless"
+
+    def rounds(self) -> Rounds:
+        """Notes every outcome, and what the rule remembers."""
+        self.outcomes: list[Outcome] = []
+        self.memory = np.array([-1.0, 0.3, 0.0, 0.0])
+        for i in itertools.count():
+            requests = (
+                hold(i % K, 0.4, rounds=17),
+                hold((i + 1) % K, 0.1, rounds=60, stop=(0.3, 2.0)),
+                offer({0: 0.2, 2: 0.5}, rounds=9),
+                follow(optimist, self.memory, rounds=83),
+                follow(optimist, self.memory, rounds=1),
+                offer({3: 1.1, 1: 0.4}, target=3),
+                hold(2, float(self.rng.random()), rounds=5, stop=(0.0, 0.5)),
+                offer({}, rounds=3),
+            )
+            for request in requests:
+                self.outcomes.append((yield request))
+
+
+def noted(principal: Restless) -> list[tuple[int, list[int], list[float]]]:
+    return [(o.rounds, o.plays.tolist(), o.rewards.tolist()) for o in principal.outcomes]
+
+
+@pytest.mark.parametrize("agent", ["empirical-mean", "exploratory", "own"])
+def test_requests_paid_out_step_by_step_and_whole(agent: str) -> None:
+    settings = {"agent": OwnAgent() if agent == "own" else agent, "instance": IID(MU, THETA, "beta")}
+    stepping, whole = Restless(K, T), Restless(K, T)
+    infos, _, game = step_through(stepping, SEED, **settings)
+    run = simulate(whole, seed=SEED, checkpoints=[T], **settings)
+    assert totals_of(run) == game.totals()
+    assert run.plays[-1].tolist() == np.bincount([info["arm"] for info in infos], minlength=K).tolist()
+    assert noted(whole) == noted(stepping)
+    assert whole.memory.tolist() == stepping.memory.tolist()
+    fired = {outcome.rounds < full for i, full in ((1, 60), (6, 5)) for outcome in whole.outcomes[i::8]}
+    assert fired == {True, False}
+    # The rule, fourth and fifth of eight requests, is told of nobody in the first round of each.
+    assert whole.memory[3] == sum(i % 8 in (3, 4) for i in range(len(whole.outcomes) + 1))
+
+
+@pytest.mark.parametrize("every", [1, 7, 50, 401])
+def test_checkpoints_do_not_cut_requests(every: int) -> None:
+    """A request cut at a checkpoint goes on after it."""
+    whole, cut = Restless(K, T), Restless(K, T)
+    simulate(whole, IID(MU, THETA), seed=SEED, checkpoints=[T])
+    run = simulate(cut, IID(MU, THETA), seed=SEED, checkpoints=[*range(every, T, every), T])
+    assert noted(cut) == noted(whole)
+    assert cut.memory.tolist() == whole.memory.tolist()
+    assert len(run.plays) >= T // every
+
+
+def test_a_rule_cut_at_a_checkpoint_goes_on_though_the_hold_before_it_was_withdrawn() -> None:
+    class Withdrawn(Principal):
+        """A hold that is refused at once, then a rule."""
+
+        def rounds(self) -> Rounds:
+            """Notes how long both were played."""
+            self.lengths = [(yield hold(3, 0.0, rounds=50, stop=(0.0, 0.5))).rounds]
+            self.lengths.append((yield follow(optimist, np.zeros(4), rounds=40)).rounds)
+
+    principal = Withdrawn(K, T)
+    for checkpoints in ([T], [10, T]):
+        simulate(principal, IID(MU, THETA), "oracle", seed=SEED, checkpoints=checkpoints)
+        assert principal.lengths == [1, 40], checkpoints
+
+
+def test_nothing_is_offered_once_the_script_has_ended() -> None:
+    class Brief(Principal):
+        """Twenty rounds, then silence."""
+
+        def rounds(self) -> Rounds:
+            """One request."""
+            yield hold(0, 2.0, rounds=20)
+
+    principal = Brief(K, 50)
+    infos, offers, _ = step_through(principal, SEED, instance=IID(MU, THETA), agent="oracle")
+    assert [made.tolist() for made in offers] == [[2.0, 0.0, 0.0, 0.0]] * 20 + [[0.0] * K] * 30
+    run = simulate(principal, IID(MU, THETA), "oracle", horizon=200, seed=SEED, checkpoints=[50, 200])
+    assert run.plays.tolist() == [[20, 30, 0, 0], [20, 180, 0, 0]]
+    assert [info["arm"] for info in infos] == [0] * 20 + [1] * 30
+
+
+def test_an_offer_stands_until_it_is_answered() -> None:
+    principal = baselines.make("elimination", n_arms=K, horizon=T)
+    first = principal.offer()
+    first[:] = 7.0  # ours to spoil
+    assert principal.offer().tolist() == principal.offer().tolist() == [0.5, 0.0, 0.0, 0.0]
+    principal.observe(0, 1.0)
+    assert principal.offer().tolist() == [0.25, 0.0, 0.0, 0.0]
+    assert principal.theta_hat.tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+# -------------------------------------------------------------------------------------- a principal of one's own
+
+
+def test_writing_a_principal_of_your_own() -> None:
+    """As in the documentation: one coroutine, and it plays everywhere."""
+
+    class Haggler(Principal):
+        """Halve the interval for arm 0, then hold the incentive found."""
+
+        name: ClassVar[str] = "haggler"
+
+        def rounds(self) -> Rounds:
+            low, high = 0.0, 1.0
+            while high - low > 1 / self.horizon:
+                middle = (low + high) / 2
+                outcome = yield hold(0, middle)
+                low, high = (low, middle) if outcome.plays[0] else (middle, high)
+            yield hold(0, high + 1 / self.horizon, rounds=self.horizon)
+
+    principal, settings = Haggler(n_arms=K, horizon=T), {"agent": "oracle", "instance": IID(MU, THETA)}
+    expected = by_simulation(principal, SEED, **settings)
+    assert expected.arms[11:] == [0] * (T - 11)  # 2^-11 < 1/1200
+    assert expected.totals.overpayment < 2 + T * 2 / T
+    for door, played in DOORS.items():
+        assert played(principal, SEED, **settings) == expected, door
+
+
+def test_a_principal_without_rounds_says_what_is_missing() -> None:
+    with pytest.raises(NotImplementedError, match=r"Principal must define rounds\(\)"):
+        Principal(n_arms=2, horizon=10).offer()
+
+
+# -------------------------------------------------------------------------------------- copies and seeds
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda thing: pickle.loads(pickle.dumps(thing)),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_a_copy_in_the_middle_of_an_episode_is_refused(how: str) -> None:
+    principal = baselines.make("elimination", n_arms=K, horizon=T)
+    COPIES[how](principal)
+    principal.offer()
+    with pytest.raises(TypeError, match=r"'elimination' cannot be copied .* call reset\(\) first"):
+        COPIES[how](principal)
+    principal.observe(0, 1.0)
+    assert principal.offer().tolist() == [0.25, 0.0, 0.0, 0.0]  # unharmed
+    principal.reset()
+    twin = COPIES[how](principal)
+    twin.offer()
+    twin.observe(2, 1.0)
+    assert principal.t == 0
+    assert principal.plays.sum() == 0
+    assert principal.offer().tolist() == [0.5, 0.0, 0.0, 0.0]
+
+
+def test_a_followers_seat_with_a_principal_refuses_to_be_copied_in_the_middle() -> None:
+    principal = baselines.make("exploratory", n_arms=K, horizon=T)
+    env = FollowerEnv(principal=principal, n_arms=K, horizon=T)
+    env.reset(seed=1)
+    env.step(0)
+    with pytest.raises(TypeError, match=r"'exploratory' cannot be copied"):
+        copy.deepcopy(env)
+
+
+def test_a_principal_offers_in_the_followers_seat() -> None:
+    principal = baselines.make("elimination", n_arms=K, horizon=T)
+    env = FollowerEnv(principal=principal, n_arms=K, horizon=T)
+    first = [env.reset(seed=1)[0][:K], *(env.step(0)[0][:K] for _ in range(3))]
+    assert [made.tolist() for made in first] == [[pi, 0, 0, 0] for pi in (0.5, 0.25, 0.125, 0.0625)]
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_a_seed_gives_the_same_draws_and_no_seed_gives_others(seed: int) -> None:
+    def draws(principal: Principal, seed: int | None = None) -> list[float]:
+        principal.reset(seed=seed)
+        return principal.rng.random(3).tolist()
+
+    one, other = Restless(K, T), Restless(K, T)
+    seeded = draws(one, seed)
+    assert seeded == draws(one, seed) == draws(other, seed)
+    assert seeded != draws(one, seed + 1)
+    unseeded = [draws(one) for _ in range(3)]
+    assert len({tuple(numbers) for numbers in (seeded, *unseeded)}) == 4
+    assert unseeded == [draws(other) for _ in range(3)]  # a stream of the principal's own, not a clock
+
+
+def test_simulations_repeat_whatever_was_played_before() -> None:
+    principal = Restless(K, T)
+    first = simulate(principal, IID(MU, THETA), seed=SEED)
+    simulate(principal, IID(MU, THETA), seed=SEED + 1)
+    principal.offer()
+    again = simulate(principal, IID(MU, THETA), seed=SEED)
+    for name in Totals._fields:
+        assert getattr(first, name).tobytes() == getattr(again, name).tobytes()
+    assert simulate(principal, IID(MU, THETA), seed=SEED + 1).utility[-1] != first.utility[-1]
+
+
+def test_twins_of_one_prediction_do_not_share_draws() -> None:
+    class Dice(Principal):
+        """A random offer a round."""
+
+        def rounds(self) -> Rounds:
+            """Throw, and throw again."""
+            while True:
+                yield hold(0, float(self.rng.random()))
+
+    offers, _ = Dice(K, T).predict(np.zeros((5, 6 * K + 2), np.float32))
+    assert len(set(offers[:, 0].tolist())) == 5
+
+
+# -------------------------------------------------------------------------------------- the registry
+
+SETTINGS: dict[str, dict[str, Any]] = {"fixed": {"incentives": [0.1, 0.2, 0.3, 0.4]}}
+LINEAR = ("linear",)
+
+
+@pytest.mark.parametrize("name", baselines.principals())
+def test_every_principal_of_the_registry_plays(name: str) -> None:
+    made = factory(name)
+    assert made.name == name
+    assert inspect.getdoc(made)
+    instance, agent = ("unit-ball", "ols") if name in LINEAR else (IID(MU, THETA), "empirical-mean")
+    principal: str | Principal = name
+    if name not in LINEAR:
+        principal = baselines.make(name, n_arms=K, horizon=300, **SETTINGS.get(name, {}))
+        assert isinstance(principal, made)
+        assert (principal.n_arms, principal.horizon) == (K, 300)
+    run = simulate(principal, instance, agent, horizon=300, seed=SEED)
+    assert run.plays[-1].sum() == 300
+    assert np.isfinite([getattr(run, total)[-1] for total in Totals._fields]).all()
+
+
+def offers_of(principal: Principal, rounds: int) -> list[Floats]:
+    return [step[0] for step in ((principal.offer(), principal.observe(0, 1.0)) for _ in range(rounds))]
+
+
+def test_parameters_reach_the_principal() -> None:
+    paper = offers_of(baselines.make("elimination", n_arms=2, horizon=16), 6)
+    longer = offers_of(baselines.make("elimination", n_arms=2, horizon=17), 6)
+    doubled = offers_of(baselines.make("elimination", n_arms=2, horizon=16, unknown_initial_means=True), 6)
+    assert [made[0] for made in paper] == [0.5, 0.25, 0.125, 0.0625, 1.0625, 1.0625]
+    assert [made[0] for made in longer] == [0.5, 0.25, 0.125, 0.0625, 0.03125, 1 + 1 / 17]
+    assert [made[0] for made in doubled] == [1.0, 0.5, 0.25, 0.125, 0.0625, 2.0625]
