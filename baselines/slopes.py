@@ -65,9 +65,8 @@ def regrets(curve: Curve, runs: int, n_arms: int = 5, instance: str = "uniform")
     for column, horizon in enumerate(curve.horizons):
         principal = make(curve.principal, n_arms=n_arms, horizon=horizon, **curve.parameters)
         for seed in range(runs):
-            table[seed, column] = simulate(principal, instance, curve.agent, seed=seed, checkpoints=[horizon]).regret[
-                -1
-            ]
+            run = simulate(principal, instance, agent, seed=seed, checkpoints=[horizon])
+            table[seed, column] = run.regret[-1]
     return table
 
 

@@ -1,6 +1,6 @@
 """Draw the README's picture: a principal that haggles over the arm it likes best, after 150 rounds.
 
-    python examples/picture.py docs/game.png
+python examples/picture.py docs/game.png
 """
 
 import sys
@@ -22,7 +22,7 @@ env.reset(seed=2)
 amount = 0.5
 for _ in range(150):
     offer = np.array([amount, 0.0, 0.1, 0.05, 0.0])
-    *_, info = env.step(offer)
+    _, _, _, _, info = env.step(offer)
     amount = max(0.0, amount - 0.01) if info["arm"] == 0 else min(1.0, amount + 0.04)
-    picture = env.render()
+    picture = np.asarray(env.render())
 imsave(sys.argv[1] if len(sys.argv) > 1 else "game.png", picture)

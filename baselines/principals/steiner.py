@@ -79,7 +79,7 @@ class KnowledgeSet:
         return bool(np.linalg.norm(point) <= 1 + tolerance and (self.normals @ point <= self.bounds + tolerance).all())
 
     def width(self, direction: Array) -> float:
-        """The maximum of <direction, v - w> over v, w in S, if anything rounded up; a direction (dim,) of any length."""
+        """The maximum of <direction, v - w> over v, w in S, if anything rounded up; direction (dim,) of any length."""
         length = float(np.linalg.norm(direction))
         unit = direction / length
         return length * min(2.0, self._support(unit)[0] + self._support(-unit)[0])

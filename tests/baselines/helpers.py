@@ -1,11 +1,15 @@
-"""What the tests of the baselines share: a record of a principal's requests, and a game played step by step."""
+"""What the tests of the baselines share: notes on a principal's requests, games step by step, other processes."""
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+import baselines
 import pa_env  # noqa: F401  (registers the environments)
 from baselines import Principal
 from baselines.protocol import Hold, Outcome, Phase, Rounds
@@ -61,3 +65,14 @@ def step_through(principal: Principal, seed: int, **settings: Any) -> tuple[list
         principal.observe(info["arm"], float(seen[-2]))
         infos.append(info)
     return infos, offers, game
+
+
+def python(code: str) -> subprocess.Popen[str]:
+    """A process of its own, which finds the packages where this one did."""
+    preamble = f"import sys; sys.path.insert(0, {str(Path(baselines.__file__).parent.parent)!r})\n"
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", preamble + code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

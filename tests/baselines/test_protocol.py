@@ -16,12 +16,12 @@ from helpers import OwnAgent
 import baselines
 from baselines import Principal, Run, follow, hold, offer, simulate
 from baselines.protocol import Outcome, Rounds
-from baselines.registry import factory
+from baselines.registry import factory, principals
 from pa_env import IID, make_agent, principal_agent_v0
 from pa_env.game import RULE, Game, Totals
 from pa_env.seats import FollowerEnv
 
-from .helpers import NO_BOUND, Floats, step_through
+from .helpers import NO_BOUND, Floats, python, step_through
 
 K, T, SEED = 4, 1200, 11
 MU, THETA = [0.35, 0.8, 0.55, 0.0], [0.9, 0.2, 0.4, 1.0]
@@ -455,7 +455,7 @@ SETTINGS: dict[str, dict[str, Any]] = {"fixed": {"incentives": [0.1, 0.2, 0.3, 0
 LINEAR = ("linear",)
 
 
-@pytest.mark.parametrize("name", baselines.principals())
+@pytest.mark.parametrize("name", principals())
 def test_every_principal_of_the_registry_plays(name: str) -> None:
     made = factory(name)
     assert made.name == name
@@ -469,6 +469,17 @@ def test_every_principal_of_the_registry_plays(name: str) -> None:
     run = simulate(principal, instance, agent, horizon=300, seed=SEED)
     assert run.plays[-1].sum() == 300
     assert np.isfinite([getattr(run, total)[-1] for total in Totals._fields]).all()
+
+
+def test_principals_can_be_listed_before_and_after_one_is_made() -> None:
+    """The folder of the same name must not take the function's place when it is imported."""
+    process = python("""
+import baselines
+names = baselines.principals()
+baselines.make("zero", n_arms=2, horizon=9)
+assert baselines.principals() == names
+""")
+    assert process.communicate(timeout=60)[1] == ""
 
 
 def offers_of(principal: Principal, rounds: int) -> list[Floats]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracle import Replay, draw_instance, episode_key, random_offer
@@ -119,6 +119,7 @@ def check_info(info: dict[str, Any], expected: dict[str, Any], tolerance: float)
         assert_allclose(info[key], value, rtol=0, atol=tolerance, err_msg=key)
 
 
+@settings(max_examples=300)
 @given(game=iid_games(), seed=SEEDS, episode=st.integers(1, 3))
 def test_iid_rounds_are_those_of_the_plain_game(game: dict[str, Any], seed: int, episode: int) -> None:
     env, rng = PrincipalEnv(**game), np.random.default_rng(seed)
@@ -135,6 +136,7 @@ def test_iid_rounds_are_those_of_the_plain_game(game: dict[str, Any], seed: int,
         assert_array_equal(observation, replay.summary())
 
 
+@settings(max_examples=150)
 @given(game=linear_games(), seed=SEEDS, episode=st.integers(1, 3))
 def test_linear_rounds_are_those_of_the_plain_game(game: dict[str, Any], seed: int, episode: int) -> None:
     env, rng = PrincipalEnv(**game), np.random.default_rng(seed)

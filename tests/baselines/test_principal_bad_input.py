@@ -1,0 +1,268 @@
+"""Bad input to principals and simulations: the message names argument, value and remedy, and nothing has changed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines import Principal, hold, simulate
+from baselines.protocol import Rounds
+from baselines.registry import principals
+from pa_env import IID
+from pa_env.game import Game
+
+PHASED = ("elimination", "elimination-offline", "exploratory", "exploratory-oracle")
+NAN, INF = float("nan"), float("inf")
+
+
+def made(name: str = "elimination", **changes: Any) -> Principal:
+    return baselines.make(name, **({"n_arms": 3, "horizon": 100} | changes))
+
+
+# -------------------------------------------------------------------------------------- making a principal
+
+
+@pytest.mark.parametrize("delta", [0.0, -0.1, 1.0, 1.5, NAN, INF])
+@pytest.mark.parametrize("name", PHASED)
+def test_delta_outside_0_and_1(name: str, delta: float) -> None:
+    with pytest.raises(
+        ValueError, match=rf"delta = {delta} must be a (finite number above 0|confidence between 0 and 1)"
+    ):
+        made(name, delta=delta)
+
+
+@pytest.mark.parametrize("c0", [-0.01, -INF, INF, NAN])
+@pytest.mark.parametrize("name", ["exploratory", "exploratory-oracle"])
+def test_c0_below_0_or_endless(name: str, c0: float) -> None:
+    with pytest.raises(ValueError, match=rf"c0 = {c0} must be a finite number at least 0"):
+        made(name, c0=c0)
+
+
+@pytest.mark.parametrize("argument", ["delta", "c0"])
+def test_numbers_that_are_not(argument: str) -> None:
+    with pytest.raises(TypeError, match=rf"{argument} = 'much' must be a finite number"):
+        made("exploratory", **{argument: "much"})
+
+
+SIZED = ("elimination", "exploratory", "zero", "oracle")
+
+
+@pytest.mark.parametrize("horizon", [1, 0, -5])
+@pytest.mark.parametrize("name", SIZED)
+def test_horizon_below_2(name: str, horizon: int) -> None:
+    with pytest.raises(ValueError, match=rf"horizon = {horizon} must be an integer at least 2"):
+        made(name, horizon=horizon)
+
+
+@pytest.mark.parametrize("n_arms", [0, -1])
+@pytest.mark.parametrize("name", SIZED)
+def test_n_arms_below_1(name: str, n_arms: int) -> None:
+    with pytest.raises(ValueError, match=rf"n_arms = {n_arms} must be an integer at least 1"):
+        made(name, n_arms=n_arms)
+
+
+@pytest.mark.parametrize("argument", ["n_arms", "horizon"])
+@pytest.mark.parametrize("name", SIZED)
+def test_sizes_that_are_not_whole(name: str, argument: str) -> None:
+    with pytest.raises(TypeError, match=rf"{argument} = 7.5 must be an integer"):
+        made(name, **{argument: 7.5})
+
+
+def test_unknown_names_are_answered_with_those_known() -> None:
+    with pytest.raises(
+        ValueError, match=r"principal = 'eliminaton' is unknown \(did you mean 'elimination'\?\)"
+    ) as error:
+        made("eliminaton")
+    assert all(name in str(error.value) for name in principals())
+    with pytest.raises(
+        ValueError, match=r"constants = 'papers' is unknown \(did you mean 'paper'\?\); known: paper, prac"
+    ):
+        made(constants="papers")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "known"),
+    [
+        ("elimination", "c0", "delta, constants, unknown_initial_means"),
+        ("exploratory", "deltas", "c0, delta, constants, unknown_initial_means"),
+        ("zero", "incentives", ""),
+        ("fixed", "amounts", "incentives"),
+    ],
+)
+def test_unknown_parameters_are_answered_with_those_known(name: str, parameter: str, known: str) -> None:
+    with pytest.raises(
+        ValueError, match=rf"parameter of principal '{name}' = '{parameter}' is unknown.*; known: {known}"
+    ):
+        made(name, **{parameter: 1.0})
+
+
+@pytest.mark.parametrize(
+    "incentives",
+    [[0.1, 0.2], [0.1] * 4, [], 0.5, [[0.1, 0.2, 0.3]], [0.1, -0.2, 0.3], [0.1, NAN, 0.3], [0.1, INF, 0.3]],
+)
+def test_fixed_incentives_of_the_wrong_shape_or_value(incentives: Any) -> None:
+    with pytest.raises(ValueError, match=r"incentives = .* must be 3 finite numbers, none below 0") as error:
+        made("fixed", incentives=incentives)
+    assert repr(incentives) in str(error.value)
+
+
+@pytest.mark.parametrize("incentives", [["a", "b", "c"], [[0.1], [0.2, 0.3], 0.4]])
+def test_fixed_incentives_that_are_not_numbers(incentives: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"incentives = .* must be"):
+        made("fixed", incentives=incentives)
+
+
+# -------------------------------------------------------------------------------------- playing
+
+
+def state(principal: Principal) -> tuple[Any, ...]:
+    return principal.t, principal.plays.tolist(), principal.sums.tolist(), principal.offer().tolist()
+
+
+def refused(arm: Any, reward: Any, error: type[Exception] | tuple[type[Exception], ...], message: str) -> None:
+    """In the middle of an episode; the principal must then go on as if nothing had been said."""
+    principal, undisturbed = made(), made()
+    for each in (principal, undisturbed):
+        for round_arm in (0, 1, 2, 0):
+            each.offer()
+            each.observe(round_arm, 1.0)
+    before = state(principal)
+    with pytest.raises(error, match=message):
+        principal.observe(arm, reward)
+    assert state(principal) == before
+    for _ in range(300):
+        assert principal.offer().tolist() == undisturbed.offer().tolist()
+        principal.observe(1, 0.5)
+        undisturbed.observe(1, 0.5)
+
+
+@pytest.mark.parametrize("arm", [3, 100, -1])
+def test_an_arm_out_of_range(arm: int) -> None:
+    refused(arm, 1.0, ValueError, rf"arm = {arm} must be an integer (from 0 to 2|at least 0)")
+
+
+@pytest.mark.parametrize("arm", [1.5, "one", None])
+def test_an_arm_that_is_not_an_integer(arm: Any) -> None:
+    refused(arm, 1.0, TypeError, rf"arm = {arm!r} must be an integer")
+
+
+@pytest.mark.parametrize("reward", [NAN, INF, -INF])
+def test_a_reward_that_is_not_finite(reward: float) -> None:
+    refused(0, reward, ValueError, rf"reward = {reward} must be a finite number")
+
+
+@pytest.mark.parametrize("reward", [None, [1.0, 2.0]])
+def test_a_reward_that_is_not_a_number(reward: Any) -> None:
+    refused(0, reward, (TypeError, ValueError), r"reward = .* must be a finite number")
+
+
+@pytest.mark.parametrize("name", ["elimination", "exploratory", "zero"])
+def test_observe_before_offer(name: str) -> None:
+    principal = made(name)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"observe\(\) must follow offer\(\)"):
+            principal.observe(0, 1.0)
+        assert (principal.t, principal.plays.tolist()) == (0, [0, 0, 0])
+    first = principal.offer()
+    principal.observe(0, 1.0)
+    with pytest.raises(RuntimeError, match=r"observe\(\) must follow offer\(\)"):
+        principal.observe(0, 1.0)
+    assert (principal.t, principal.plays.tolist(), principal.sums.tolist()) == (1, [1, 0, 0], [1.0, 0.0, 0.0])
+    principal.reset()
+    assert principal.offer().tolist() == first.tolist()
+
+
+def test_a_prediction_in_the_middle_of_an_episode_without_its_state() -> None:
+    seen = np.zeros(6 * 3 + 2, np.float32)
+    seen[-1] = 0.5
+    with pytest.raises(RuntimeError, match=r"observe\(\) must follow offer\(\)"):
+        made().predict(seen)
+
+
+def test_the_oracle_says_that_it_must_see_the_game_and_goes_on_once_it_does() -> None:
+    principal = made("oracle")
+    with pytest.raises(RuntimeError, match=r"'oracle' must see the game: call attach\(env.unwrapped.game\)"):
+        principal.offer()
+    game = Game(3, 100, "oracle", IID([0.1, 0.6, 0.3], [0.9, 0.1, 0.2]))
+    game.begin([1])
+    principal.attach(game)
+    assert principal.offer() == pytest.approx([0.5, 0.0, 0.0], abs=1e-8)
+
+
+# -------------------------------------------------------------------------------------- simulations
+
+
+@pytest.mark.parametrize("checkpoints", [[], [0], [-3, 5], [101], [5, 1000]])
+def test_checkpoints_outside_the_game(checkpoints: list[int]) -> None:
+    principal = made()
+    with pytest.raises(ValueError, match=r"checkpoints = .* must lie between 1 and horizon = 100") as error:
+        simulate(principal, "uniform", checkpoints=checkpoints)
+    assert repr(checkpoints) in str(error.value)
+    assert principal.t == 0
+
+
+@pytest.mark.parametrize("checkpoints", [[1.5, 3.0], ["ten"]])
+def test_checkpoints_that_are_not_whole_numbers(checkpoints: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"checkpoints = .* must"):
+        simulate(made(), "uniform", checkpoints=checkpoints)
+
+
+BAD_CALLS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
+    "horizon": ({"horizon": 1}, ValueError, r"horizon = 1 must be an integer at least 2"),
+    "half": ({"horizon": 10.5}, TypeError, r"horizon = 10.5 must be an integer"),
+    "seed": ({"seed": -1}, ValueError, r"seed = -1 must be an integer, at least 0"),
+    "agent": ({"agent": "learner"}, ValueError, r"agent = 'learner' is unknown.*; known: empirical-mean"),
+    "instance": ({"instance": "uniformly"}, ValueError, r"instance = 'uniformly' is unknown"),
+    "arms": ({"instance": IID([0.1, 0.2], [0.3, 0.4])}, ValueError, r"instance has 2 arms.*n_arms = 3"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CALLS)
+def test_what_a_simulation_refuses(case: str) -> None:
+    arguments, error, message = BAD_CALLS[case]
+    principal = made()
+    with pytest.raises(error, match=message):
+        simulate(principal, **arguments)
+    assert principal.t == 0
+    assert simulate(principal, seed=1).plays[-1].sum() == 100
+
+
+@pytest.mark.parametrize("principal", [3, Principal])
+def test_a_simulation_of_something_that_is_no_principal(principal: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"principal = .* (must|is unknown)"):
+        simulate(principal)
+
+
+class Script(Principal):
+    """One request over and over."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+        super().__init__(3, 100)
+
+    def rounds(self) -> Rounds:
+        """Whatever it was given."""
+        for _ in range(100):
+            yield self.make()
+
+
+@pytest.mark.parametrize("amount", [-0.1, NAN, INF])
+def test_amounts_below_0_or_endless(amount: float) -> None:
+    with pytest.raises(ValueError, match=rf"incentives\[1\] = {amount} must be a finite number, at least 0"):
+        simulate(Script(lambda: hold(1, amount)), "uniform", "oracle")
+
+
+@pytest.mark.parametrize("rounds", [0, -2])
+def test_requests_for_less_than_one_round(rounds: int) -> None:
+    """In a simulation they would be over at once, step by step they would never end."""
+    with pytest.raises(ValueError, match=rf"rounds = {rounds} must be an integer at least 1"):
+        simulate(Script(lambda: hold(1, 0.5, rounds=rounds)))
+
+
+@pytest.mark.parametrize("arm", [3, -1])
+def test_requests_for_an_arm_that_is_not_there(arm: int) -> None:
+    """An arm of -1 must not be the last one."""
+    with pytest.raises((ValueError, IndexError), match=rf"arm = {arm} must be"):
+        simulate(Script(lambda: hold(arm, 0.5)))
