@@ -20,7 +20,7 @@ env = gym.make(
 )
 env.reset(seed=2)
 amount = 0.5
-for _ in range(150):
+for _round in range(150):
     offer = np.array([amount, 0.0, 0.1, 0.05, 0.0])
     _, _, _, _, info = env.step(offer)
     amount = max(0.0, amount - 0.01) if info["arm"] == 0 else min(1.0, amount + 0.04)

@@ -2,7 +2,7 @@
 
 >>> import pa_env
 >>> pa_env.agents()
-('empirical-mean', 'exploratory', 'oracle', 'exploratory-oracle', 'ols')
+('empirical-mean', 'exploratory', 'oracle', 'exploratory-oracle', 'ols', 'ucb', 'thompson', 'exp3')
 >>> pa_env.make_agent("exploratory", c0=0.5, how="worst").c0
 0.5
 
@@ -11,6 +11,12 @@ argmax_a muhat_a(t) + pi_a(t). Her beliefs muhat are the empirical means
 (initial_a + sum of rewards) / max(1, N_a) of the arms or, when rewards are linear, <shat, a> with the ordinary
 least squares estimate shat; an oracle's are the true means. An exploratory agent leaves the maximisers in round
 t with probability min(1, c0 sqrt(log(2t) / t)).
+
+Three agents learn the same means, but choose so as to keep their own regret low, told the incentives, as in Scheid et
+al. (2024, arXiv 2406.19824). ``ucb`` plays argmax muhat_a + pi_a + sqrt(2 log t / N_a), every arm once first;
+``thompson`` argmax of muhat_a + pi_a + N(0, 1/(N_a + 1)); ``exp3`` draws from a softmax of gains, in which incentives
+count as seen and rewards are weighted by the inverse of the arm's probability. The regrets of the principal compare
+with the optimal incentives for their means, as for the others.
 
 Your own agent is any object with ``reset``, ``choose``, ``learn`` and ``means`` (:class:`Agent`); it works behind
 every door, at Python speed. In the batched door each copy of the game gets a deep copy of it.
@@ -85,6 +91,11 @@ class ScriptedAgent:
         """Whether it knows the true means."""
         return self.name in ("oracle", "exploratory-oracle")
 
+    @property
+    def kind(self) -> int:
+        """The kernel's code for it."""
+        return kernel.ORACLE if self.is_oracle else LOW_REGRET.get(self.name, kernel.LEARNER)
+
     def initial_for(self, n_arms: int, dim: int) -> NDArray[np.float64]:
         """Initial means (n_arms,), or the first estimate of s (dim,) when linear."""
         size, what = (dim, "dim") if dim else (n_arms, "n_arms")
@@ -117,7 +128,11 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "oracle": {"ties": "lowest"},
     "exploratory-oracle": {"c0": 1.0, "how": "uniform", "ties": "lowest"},
     "ols": {"ties": "lowest", "initial": 0.0},
+    "ucb": {},
+    "thompson": {},
+    "exp3": {},
 }
+LOW_REGRET = {"ucb": kernel.UCB, "thompson": kernel.THOMPSON, "exp3": kernel.EXP3}
 
 
 def agents() -> tuple[str, ...]:

@@ -34,11 +34,10 @@ CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
 UNBOUNDED = float(np.finfo(np.float64).max)
 
 
-# The kernel's machine code for one round, by (linear, observed, exploring): the only things its types depend on.
-_PLAY: dict[tuple[bool, bool, bool], Callable[..., int]] = {}
-_HOLD: dict[
-    tuple[bool, bool, bool, bool], Callable[..., int]
-] = {}  # the same for held offers, and by whether one may stop
+# The kernel's machine code, by what its types depend on: linear, observed, low-regret agent, exploring agent; for
+# held offers also whether one may be withdrawn.
+_PLAY: dict[tuple[bool, ...], Callable[..., int]] = {}
+_HOLD: dict[tuple[bool, ...], Callable[..., int]] = {}
 
 
 class Totals(NamedTuple):
@@ -128,7 +127,7 @@ class Game:
         if isinstance(self.agent, ScriptedAgent):
             if self.agent.name == "ols" and not self.dim:
                 raise ValueError("agent = 'ols' needs linear rewards: use 'empirical-mean', or instance='unit-ball'")
-            rules["agent"] = kernel.ORACLE if self.agent.is_oracle else kernel.LEARNER
+            rules["agent"] = self.agent.kind
             rules["how"], rules["tie"] = self.agent.how_for(self.n_arms), self.agent.tie
             self._initial = self.agent.initial_for(self.n_arms, self.dim)
             c0 = self.agent.c0 or None
@@ -146,11 +145,12 @@ class Game:
         self.summary = np.zeros((n, 6 * k + 2 if observe else 0), np.float32)
         self._room = (  # the kernel's first arguments; a deepcopy or pickle keeps them the same arrays
             *(rules, self.state, self.arms, self.plays, self._totals),
-            *(self.linear if d else None, self.summary if observe else None, np.zeros((3, kernel.BLOCK)), c0),
+            *(self.linear if d else None, self.summary if observe else None, np.zeros((3, kernel.BLOCK))),
+            *(np.zeros((n, k)) if rules["agent"][0] >= kernel.UCB else None, c0),
         )
         self._offers_shape, self._results_shape = (n, k), (n, kernel.OPTIMAL + k)
         self._one_offer = (k,) if n == 1 else None
-        self._variant = (d > 0, observe, c0 is not None)
+        self._variant = (d > 0, observe, bool(rules["agent"][0] >= kernel.UCB), c0 is not None)
         self._all, self._chunk = np.ones(n, np.int64), np.ones(1, np.int64)
         self._nobody = np.full(n, kernel.NOBODY)
 
@@ -196,7 +196,7 @@ class Game:
                 self.state["noise"][i] = given.noise
             else:
                 self.state["rewards"][i] = REWARDS[given.rewards]
-        kernel.begin(*self._room[:-2], which, origin.family, self._initial)
+        kernel.begin(*self._room[:7], self._room[8], which, origin.family, self._initial)
         for i in np.flatnonzero(which).tolist() if self._outsiders else ():
             self._outsiders[i].reset(self.n_arms, _generator(keys[i], episodes[i], "agent"))
 
@@ -284,7 +284,7 @@ class Game:
         end, misses = min(self.horizon, begun + int(at_least("rounds", rounds, 1, whole=True))), 0
         offers, results = np.zeros(self._offers_shape), np.zeros(self._results_shape)
         results[0, kernel.ARM], results[0, kernel.REWARD_PRINCIPAL] = last
-        room, c0 = (*self._room[:6], self._room[7]), self._room[8]
+        room = (*self._room[:6], *self._room[7:])
         while (t := self.rounds_played) < end:
             if self._outsiders:
                 self._read_means(0, self._outsiders[0])  # a privileged rule may look
@@ -293,8 +293,8 @@ class Game:
                 results = self.play(offers)
                 misses += target >= 0 and target != results[0, kernel.ARM]
                 continue
-            missed = compiled_follow(self.dim > 0, c0 is not None)(
-                *(*room, c0, rule, memory, offers, self._all, self._nobody, results, min(CHUNK // 10, end - t))
+            missed = compiled_follow(self.dim > 0, *self._variant[2:])(
+                *(*room, rule, memory, offers, self._all, self._nobody, results, min(CHUNK // 10, end - t))
             )
             if missed < 0:
                 self._refuse(offers, -1 - missed)
@@ -308,8 +308,7 @@ class Game:
         if self._outsiders:
             return self._ask(offers, None, None)
         answers = np.empty(self.copies, np.int64)
-        rules, state, arms = self._room[:3]
-        bad = kernel.answer(rules, state, arms, self._room[-1], offers, answers)
+        bad = kernel.answer(*self._room[:4], *self._room[8:], offers, answers)
         if bad >= 0:
             self._refuse(offers, bad)
         return answers
@@ -362,7 +361,7 @@ class Game:
     def _check_single(self, stop: Floats | None = None) -> None:
         if self.copies != 1:
             raise ValueError(f"copies = {self.copies}: a whole stretch is played in a game of one copy only")
-        if stop is not None and (not isinstance(stop, np.ndarray) or stop.shape != (6,)):
+        if stop is not None and not (isinstance(stop, np.ndarray) and stop.shape == (6,) and stop.dtype is FLOAT64):
             raise ValueError(f"stop = {stop!r} must come from pa_env.game.stop_rule(target, alpha, beta)")
         self.check_running()
 
@@ -433,12 +432,13 @@ RULE = numba.int64(_FLOATS, _INTS, _FLOATS, numba.int64, numba.float64, _FLOATS)
 
 
 @functools.cache
-def compiled_follow(linear: bool, explores: bool) -> Callable[..., int]:
+def compiled_follow(linear: bool, low_regret: bool, explores: bool) -> Callable[..., int]:
     """The kernel's ``follow``, its types spelled out: with a function among them Numba caches it no other way."""
     records = [numba.from_dtype(dtype)[::1] for dtype in (kernel.RULES, kernel.COPY)]
     cube, matrix, integers = numba.float64[:, :, ::1], numba.float64[:, ::1], numba.int64[:, ::1]
     signature = numba.int64(
         *(*records, cube, integers, cube, cube if linear else numba.none, matrix),
+        *(matrix if low_regret else numba.none,),
         *(numba.float64 if explores else numba.none, numba.types.FunctionType(RULE)),
         *(_FLOATS, matrix, _INTS, _INTS, matrix, numba.int64),
     )

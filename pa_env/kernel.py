@@ -37,8 +37,9 @@ UTILITY, EXPECTED_UTILITY, REGRET, REGRET_ORACLE, REGRET_BAR, OVERPAYMENT = rang
 # Columns of `results` (copies, 8 + n_arms), what the last round was: the first five above, the arm, the rewards X and
 # R, and from OPTIMAL on the optimal incentives pi*_a(t).
 ARM, REWARD_PRINCIPAL, REWARD_AGENT, OPTIMAL = 5, 6, 7, 8
-# Whose beliefs are `arms[:, MEAN]`: learned, the true means, or a Python object's, written by its door.
-LEARNER, ORACLE, OUTSIDER = range(3)
+# Agents. LEARNER, ORACLE and OUTSIDER are greedy on `arms[:, MEAN]`: learned, the true means, or a Python object's,
+# written by its door. The others learn the same means, and choose by rules that keep their own regret low.
+LEARNER, ORACLE, OUTSIDER, UCB, THOMPSON, EXP3 = range(6)
 LOWEST, HIGHEST, RANDOM, LARGEST_INCENTIVE = range(4)  # tie rules
 UNIFORMLY, WORST, ROUND_ROBIN, FIXED_ARM = range(4)  # ways to explore; FIXED_ARM + a explores arm a
 BERNOULLI, BETA, GAUSSIAN, CONSTANT = range(4)  # reward models
@@ -223,6 +224,7 @@ def begin(
     totals: Array,
     linear: Any,
     summary: Any,
+    gains: Any,
     which: Array,
     family: int,
     initial: Array,
@@ -262,6 +264,9 @@ def begin(
             arms[i, PRINCIPAL_SUM, a] = 0.0
             plays[i, a] = 0
         copies[i].benchmark = joint - highest
+        if gains is not None:
+            for a in range(n_arms):
+                gains[i, a] = 0.0
         for k in range(6):
             totals[i, 0, k] = totals[i, 1, k] = 0.0
         if summary is not None:
@@ -385,7 +390,49 @@ def first_bad(offers: Array, most: float) -> int:
 
 
 @compiled
-def answer(rules: Array, copies: Array, arms: Array, c0: Any, offers: Array, answers: Array) -> int:
+def exp3_probability(copies: Array, gains: Array, i: int, arm: int) -> float:
+    """The probability that EXP3 plays an arm now: softmax of the estimated gains, mixed with a little of every arm."""
+    n_arms, t = gains.shape[1], copies[i].t + 1
+    rate = math.sqrt(math.log(n_arms) / (n_arms * t))
+    highest, total = gains[i, 0], 0.0
+    for b in range(1, n_arms):
+        highest = max(highest, gains[i, b])
+    for b in range(n_arms):
+        total += math.exp(rate * (gains[i, b] - highest))
+    mixed = min(1.0, n_arms * rate)
+    return (1.0 - mixed) * math.exp(rate * (gains[i, arm] - highest)) / total + mixed / n_arms
+
+
+@compiled
+def low_regret_arm(rules: Array, copies: Array, arms: Array, plays: Array, gains: Array, offers: Array, i: int) -> int:
+    """What UCB, Thompson sampling or EXP3 plays, told the incentives; see :mod:`pa_env.agents`."""
+    agent, key, t, n_arms = rules[0].agent, copies[i].episode_key, copies[i].t + 1, offers.shape[1]
+    if agent == EXP3:
+        left = uniform(key, place(EXPLORE, t))
+        for b in range(n_arms - 1):
+            left -= exp3_probability(copies, gains, i, b)
+            if left < 0.0:
+                return b
+        return n_arms - 1
+    arm, best = 0, -np.inf
+    for b in range(n_arms):
+        index = arms[i, MEAN, b] + offers[i, b]
+        if agent == THOMPSON:
+            at = place(EXPLORE_ARM, t * n_arms + b)
+            index += normals(draw(key, at))[0] / math.sqrt(plays[i, b] + 1.0)
+        elif plays[i, b] == 0:
+            index = np.inf
+        else:
+            index += math.sqrt(2.0 * math.log(t) / plays[i, b])
+        if index > best:
+            arm, best = b, index
+    return arm
+
+
+@compiled
+def answer(
+    rules: Array, copies: Array, arms: Array, plays: Array, gains: Any, c0: Any, offers: Array, answers: Array
+) -> int:
     """Put into ``answers`` the arm that each scripted agent will play on its offer; the game does not move.
 
     Returns the flat index of a bad offer, and answers nothing, or -1.
@@ -394,6 +441,8 @@ def answer(rules: Array, copies: Array, arms: Array, c0: Any, offers: Array, ans
     if bad < 0:
         for i in range(offers.shape[0]):
             arm, best, _, _, _ = greedy(rules, copies, arms, offers, i)
+            if gains is not None:
+                arm = low_regret_arm(rules, copies, arms, plays, gains, offers, i)
             if c0 is not None and explores(copies, i, c0):
                 explored = explored_arm(rules, copies, arms, offers, i, best)
                 arm = explored if explored >= 0 else arm
@@ -520,6 +569,7 @@ def play(
     linear: Any,
     summary: Any,
     scratch: Array,
+    gains: Any,
     c0: Any,
     offers: Array,
     rounds: Array,
@@ -531,8 +581,8 @@ def play(
 
     A bad offer anywhere: nothing is played, and its flat index is returned; otherwise -1.
 
-    ``linear``, ``summary``, ``c0``, ``stop`` are None where the game is i.i.d., nobody observes, the agent does
-    not explore, and the offer is held to the end; Numba then leaves out the code for it.
+    ``linear``, ``summary``, ``gains``, ``c0``, ``stop`` are None where the game is i.i.d., nobody observes, the agent
+    is greedy, does not explore, and the offer is held to the end; Numba then leaves out the code for it.
 
     ``forced[i]``: the arm played whatever the scripted agent would do, or NOBODY.
     ``stop``: TARGET .. WITHDRAWN below, for one copy: the offer, held for Y rounds so far with so many misses of
@@ -542,7 +592,7 @@ def play(
     bad = first_bad(offers, rules[0].max_incentive)
     if bad >= 0:
         return bad
-    n_arms, learns = offers.shape[1], rules[0].agent == LEARNER
+    n_arms, learns = offers.shape[1], rules[0].agent == LEARNER or rules[0].agent >= UCB
     i, begun, block, misses, held = 0, copies[0].t, 1, 0, 0
     if stop is not None:
         held, misses = int(stop[HELD]), int(stop[MISSES])
@@ -552,6 +602,8 @@ def play(
         t, end = copies[i].t, begun + rounds[i]
         if t < end:
             arm, best, highest, joint, offered = greedy(rules, copies, arms, offers, i)
+            if gains is not None:
+                arm = low_regret_arm(rules, copies, arms, plays, gains, offers, i)
             if c0 is not None and explores(copies, i, c0):
                 explored = explored_arm(rules, copies, arms, offers, i, best)
                 arm = explored if explored >= 0 else arm
@@ -564,7 +616,7 @@ def play(
                 copies[i].cursor = arm + 1
 
             size = 1
-            if linear is None:
+            if linear is None and gains is None:
                 if end - t > 1 and not deviates and forced[i] < 0:
                     size = min(block, end - t, FLUSH - t % FLUSH)
                     block = min(4 * block, BLOCK)
@@ -625,6 +677,11 @@ def play(
                 results[i, ARM], results[i, REWARD_PRINCIPAL], results[i, REWARD_AGENT] = arm, x, r
                 for b in range(n_arms):
                     results[i, OPTIMAL + b] = highest - arms[i, MEAN, b]
+            if gains is not None and rules[0].agent == EXP3:  # incentives are seen, rewards only of the arm played
+                estimate = r / exp3_probability(copies, gains, i, arm)
+                for b in range(n_arms):
+                    gains[i, b] += offers[i, b]
+                gains[i, arm] += estimate
             plays[i, arm], arms[i, PRINCIPAL_SUM, arm], copies[i].t = n, principal_sum, t
             if linear is None:
                 arms[i, MEAN, arm], arms[i, AGENT_SUM, arm] = mean, agent_sum
@@ -657,6 +714,7 @@ def follow(
     totals: Array,
     linear: Any,
     scratch: Array,
+    gains: Any,
     c0: Any,
     rule: Any,
     memory: Array,
@@ -677,7 +735,9 @@ def follow(
     for _ in range(rounds):
         arm, reward = int(results[0, ARM]), results[0, REWARD_PRINCIPAL]
         target = rule(memory, plays[0], arms[0, PRINCIPAL_SUM], arm, reward, offers[0])
-        bad = play(rules, copies, arms, plays, totals, linear, None, scratch, c0, offers, one, nobody, None, results)
+        bad = play(
+            rules, copies, arms, plays, totals, linear, None, scratch, gains, c0, offers, one, nobody, None, results
+        )
         if bad >= 0:
             return -1 - bad
         if target >= 0 and target != results[0, ARM]:

@@ -84,7 +84,7 @@ class Leaders:
         bad = np.flatnonzero(~((offer >= 0) & (offer <= most)))
         if bad.size:
             raise ValueError(
-                f"the principal's incentives[{bad[0]}] = {offer[bad[0]]} must be a finite number, at least 0 and at most"
-                f" max_incentive = {most:g}"
+                f"the principal's incentives[{bad[0]}] = {offer[bad[0]]} must be a finite number, at least 0 and at"
+                f" most max_incentive = {most:g}"
             )
         return offer

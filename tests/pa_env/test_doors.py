@@ -218,6 +218,14 @@ def test_no_global_randomness_is_used_or_touched() -> None:
     assert fingerprint() == first
 
 
+@pytest.mark.parametrize("family", ["uniform", "misaligned", "gap", "clustered", "ipa-k5", "unit-ball"])
+def test_an_instance_taken_from_a_game_replays_its_rounds(family: str) -> None:
+    drawn = PrincipalEnv(n_arms=5, instance=family, horizon=HORIZON)
+    expected = scalar_rounds(drawn, 3, lambda *when: offer_at(*when, k=5), [HORIZON])
+    given = PrincipalEnv(instance=drawn.game.instance(), horizon=HORIZON)
+    assert scalar_rounds(given, 3, lambda *when: offer_at(*when, k=5), [HORIZON]) == expected
+
+
 def test_games_without_a_seed_differ() -> None:
     instances = []
     for _ in range(2):
