@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pa_env import kernel
-from pa_env.checks import at_least
+from pa_env.checks import at_least, finite
 from pa_env.game import Game
 
 Floats = NDArray[np.float64]
@@ -76,17 +76,23 @@ Rounds = Generator[Request, Outcome, None]
 
 def hold(arm: int, amount: float, rounds: int = 1, stop: tuple[float, float] | None = None) -> Hold:
     """pi^0(arm; amount): an incentive on one arm, none on the others; ``rounds`` is at least 1."""
-    return Hold((int(arm),), (float(amount),), int(rounds), int(arm), stop)
+    return Hold((int(arm),), (float(amount),), _at_least_one(rounds), int(arm), stop)
 
 
 def offer(amounts: dict[int, float], rounds: int = 1, target: int = kernel.NOBODY) -> Hold:
     """Incentives on several arms."""
-    return Hold(tuple(amounts), tuple(float(a) for a in amounts.values()), int(rounds), int(target))
+    return Hold(tuple(amounts), tuple(float(a) for a in amounts.values()), _at_least_one(rounds), int(target))
 
 
 def follow(rule: Callable[..., int], memory: Floats, rounds: int) -> Follow:
     """Offers made by a compiled rule."""
-    return Follow(rule, memory, int(rounds))
+    return Follow(rule, memory, _at_least_one(rounds))
+
+
+def _at_least_one(rounds: int) -> int:
+    if rounds < 1:
+        raise ValueError(f"rounds = {rounds} must be an integer at least 1")
+    return int(rounds)
 
 
 class Phase(NamedTuple):
@@ -157,9 +163,8 @@ class Principal:
         arm = int(at_least("arm", arm, 0, whole=True))
         if arm >= self.n_arms:
             raise ValueError(f"arm = {arm} must be an integer from 0 to {self.n_arms - 1}")
-        if not np.isfinite(reward):
-            raise ValueError(f"reward = {reward} must be a finite number, the principal's reward of the round")
-        self._offered, self.last = None, (arm, float(reward))
+        reward = finite("reward", reward)
+        self._offered, self.last = None, (arm, reward)
         if self.t == self._before[0]:  # the counts before the request stay as they were
             self.plays, self.sums = self.plays.copy(), self.sums.copy()
         self.plays[arm] += 1
@@ -236,6 +241,10 @@ class Principal:
             request = self._coroutine.send(outcome)  # type: ignore[union-attr,arg-type] # it starts with None
         except StopIteration:
             request = offer({}, rounds=self.horizon)
+        if isinstance(request, Hold):
+            for arm in request.arms:
+                if not 0 <= arm < self.n_arms:
+                    raise ValueError(f"arm = {arm} must be an integer from 0 to {self.n_arms - 1}")
         self._request: Request = request
         self._before = (self.t, self.plays, self.sums)
         self.last = (kernel.NOBODY, 0.0)  # arm and reward of the request's last round

@@ -65,12 +65,14 @@ def simulate(
     A ``principal`` by name is made for the game (with the arms of this episode, if it asks for them) and a horizon of
     10,000 unless told; otherwise ``horizon`` is the principal's own. There is no upper bound on incentives.
     """
+    if not isinstance(principal, str | Principal):
+        raise TypeError(f"principal = {principal!r} must be a name, or an object that is a baselines.Principal")
     if horizon is None:
         horizon = 10_000 if isinstance(principal, str) else principal.horizon
     horizon = int(at_least("horizon", horizon, 2, whole=True))
-    marks = log_spaced(horizon) if checkpoints is None else np.unique(np.asarray(checkpoints, dtype=np.int64))
-    if not marks.size or marks[0] < 1 or marks[-1] > horizon:
-        raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}")
+    marks = log_spaced(horizon) if checkpoints is None else np.unique(np.asarray(checkpoints))
+    if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
+        raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}, and be integers")
     n_arms = None if isinstance(principal, str) else principal.n_arms
     game = Game(n_arms, horizon, agent, instance, max_incentive=UNBOUNDED, observe=False)
     game.begin(seeds=[seed])
@@ -111,6 +113,7 @@ class Table:
             if isinstance(request, Hold):
                 rounds = self._hold(request, rounds)
             else:
+                self._stop = None
                 followed = game.follow(request.rule, request.memory, rounds, principal.last)
                 self.misses += followed.misses
                 principal.last = followed.last

@@ -32,6 +32,17 @@ def at_least(argument: str, value: Any, least: float, *, whole: bool = False, st
     return number
 
 
+def finite(argument: str, value: Any) -> float:
+    """``value`` as a finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{argument} = {value!r} must be a finite number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{argument} = {value!r} must be a finite number")
+    return number
+
+
 def seed_of(value: Any) -> int | None:
     """``value`` as what ``SeedSequence`` takes: None, or an integer that is not negative."""
     if value is None:

@@ -180,22 +180,24 @@ class Game:
             if which[i] and (seed is not None or not episodes[i]):
                 keys[i] = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
                 episodes[i] = 0
-        drawn = {}
-        if origin.family == kernel.GIVEN:
+        given: list[tuple[Any, Instance]] = []
+        if origin.fixed is not None:
+            given = [(which, origin.fixed)]
+        elif origin.draw is not None:
             for i in np.flatnonzero(which).tolist():
-                drawn[i] = origin.instance(_generator(keys[i], episodes[i], "instance"))
+                given.append((i, origin.check(origin.draw(_generator(keys[i], episodes[i], "instance")))))
 
         self.state["key"], self.state["episode"] = keys, episodes
         self.state["rewards"][which] = kernel.GAUSSIAN if self.dim else kernel.BERNOULLI
         self.state["noise"][which] = 1.0
-        for i, given in drawn.items():
-            self.arms[i, kernel.MU], self.arms[i, kernel.THETA] = given.mu, given.theta
-            if isinstance(given, Linear):
-                self.linear[i, : self.n_arms] = given.arms
-                self.linear[i, -2:] = given.s, given.nu
-                self.state["noise"][i] = given.noise
+        for where, drawn in given:
+            self.arms[where, kernel.MU], self.arms[where, kernel.THETA] = drawn.mu, drawn.theta
+            if isinstance(drawn, Linear):
+                self.linear[where, : self.n_arms] = drawn.arms
+                self.linear[where, -2], self.linear[where, -1] = drawn.s, drawn.nu
+                self.state["noise"][where] = drawn.noise
             else:
-                self.state["rewards"][i] = REWARDS[given.rewards]
+                self.state["rewards"][where] = REWARDS[drawn.rewards]
         kernel.begin(*self._room[:7], self._room[8], which, origin.family, self._initial)
         for i in np.flatnonzero(which).tolist() if self._outsiders else ():
             self._outsiders[i].reset(self.n_arms, _generator(keys[i], episodes[i], "agent"))
@@ -317,7 +319,7 @@ class Game:
 
     @property
     def rounds_played(self) -> int:
-        """T of the first copy."""
+        """Rounds that the first copy has played."""
         return int(self.state["t"][0])
 
     @property

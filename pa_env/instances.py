@@ -173,10 +173,6 @@ class Source(NamedTuple):
     n_arms: int
     dim: int  # 0: i.i.d.
 
-    def instance(self, rng: np.random.Generator) -> Instance:
-        """The fixed instance, or one drawn by the user's function."""
-        return self.fixed or self.check(self.draw(rng))  # type: ignore[misc] # one of the two is there
-
     def check(self, instance: Instance) -> Instance:
         """The instance itself if it fits the game."""
         if not isinstance(instance, IID | Linear):

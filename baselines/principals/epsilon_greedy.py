@@ -22,8 +22,9 @@ class EpsilonGreedy(Principal):
     a point of [0, 1]^K with s_a - s_k <= B[a, k] (a linear program), beta = sqrt(log eta / eta) after eta explorations,
     and k = argmax theta_hat + s_hat is offered max s_hat - s_hat_k + 2 beta.
 
-    Guarantee: regret O(log^2 T) against the oracle agent, in the paper's analysis. If the answers contradict each
-    other, as those of an agent that learns may, s_hat stays as it was.
+    Guarantee: the paper's own policy has regret O(max{K, sqrt(log T)} sqrt(T)) against the oracle agent; none is known
+    to us for this form of it. If the answers contradict each other, as those of an agent that learns may, s_hat stays
+    as it was.
 
     ``m``: how much is explored; 500 of 10,000 rounds with 5 arms in the comparison, hence by default T/20.
     ``variant``: "as-published" keeps two oddities of that code, which handicap it: theta_hat is the mean of X minus
@@ -39,11 +40,15 @@ class EpsilonGreedy(Principal):
         self.m = self.horizon / 20 if m is None else at_least("m", m, 0.0)
         self.variant = variant
 
-    def rounds(self) -> Rounds:
-        """Warm up, then explore or exploit, round by round."""
+    def reset(self, seed: int | None = None) -> None:
+        """Begin an episode, with nothing known of the agent."""
+        super().reset(seed)
         self.paid = np.zeros(self.n_arms)  # for each arm, in all
         self.bounds = np.full((self.n_arms, self.n_arms), np.inf)  # B
         self.s_hat, self._stale = np.zeros(self.n_arms), False
+
+    def rounds(self) -> Rounds:
+        """Warm up, then explore or exploit, round by round."""
         explorations = 0  # eta
         for a in range(self.n_arms):
             outcome = yield hold(a, 1.0)
@@ -89,7 +94,7 @@ class EpsilonGreedy(Principal):
 
 
 def padding(explorations: int) -> float:
-    """beta = sqrt(log eta / eta), 0 before the first exploration."""
+    """Half of what is added to a price: beta = sqrt(log eta / eta), 0 before the first exploration."""
     eta = max(1, explorations)
     return math.sqrt(math.log(eta) / eta)
 

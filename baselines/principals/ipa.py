@@ -25,7 +25,7 @@ class IPA(Principal):
     fixed means in [0, 1] pihat_a - pi*_a is in (0, 2/T]. Then a UCB that starts afresh offers pihat_a on
     argmax_a mean_a(X) - pihat_a + sqrt(4 log T / n_a), means and counts n_a since the search.
 
-    Guarantee: regret O(sqrt(K T log T) + K log T) against the oracle agent. There is none against an agent that
+    Guarantee: regret O(sqrt(K T log T)) against the oracle agent. There is none against an agent that
     learns: its means move on after the search, what is refused is offered again, and the regret is linear.
 
     ``margin``: what is added to a found incentive, by default 1/T; the authors' code adds 1/T^2.

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from baselines.protocol import Principal, Rounds, follow, offer
+from baselines.protocol import Principal, Request, Rounds, follow, offer
 from pa_env import kernel
+from pa_env.checks import numbers
 from pa_env.compiling import compiled
 from pa_env.game import RULE, Game
 
@@ -44,11 +45,11 @@ class Fixed(Principal):
     name = "fixed"
 
     def __init__(self, n_arms: int, horizon: int, incentives: Sequence[float]) -> None:
-        vector = np.asarray(incentives, dtype=np.float64)
+        super().__init__(n_arms, horizon)
+        vector = numbers("incentives", incentives)
         if vector.shape != (n_arms,) or not np.isfinite(vector).all() or (vector < 0).any():
             raise ValueError(f"incentives = {incentives!r} must be {n_arms} finite numbers, none below 0")
         self.incentives = vector
-        super().__init__(n_arms, horizon)
 
     def rounds(self) -> Rounds:
         """Hold them to the end."""
@@ -61,7 +62,8 @@ class Zero(Fixed):
     name = "zero"
 
     def __init__(self, n_arms: int, horizon: int) -> None:
-        super().__init__(n_arms, horizon, np.zeros(n_arms).tolist())
+        Principal.__init__(self, n_arms, horizon)
+        self.incentives = np.zeros(self.n_arms)
 
 
 class Oracle(Principal):
@@ -81,9 +83,14 @@ class Oracle(Principal):
         """The game whose agent it reads."""
         self.game = game
 
+    def request(self) -> Request:
+        """As any principal's, of a game whose beliefs are up to date."""
+        if self.game is None:
+            raise RuntimeError("'oracle' must see the game: call attach(env.unwrapped.game) first")
+        _ = self.game.means  # a user's own agent is asked for them
+        return super().request()
+
     def rounds(self) -> Rounds:
         """Best response to the beliefs, round by round."""
-        if self.game is None:
-            raise RuntimeError("'oracle' must see the game: call attach(env.unwrapped.game) after reset()")
         # A view: the rule reads what the kernel writes.
-        yield follow(best_response(), self.game.arms[0].reshape(-1), self.horizon)
+        yield follow(best_response(), self.game.arms[0].reshape(-1), self.horizon)  # type: ignore[union-attr]

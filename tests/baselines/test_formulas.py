@@ -628,3 +628,40 @@ def test_a_median_tie_keeps_the_arm() -> None:
         gained[(request.target + 1) % 5] += request.rounds - gained.sum()
         tell(principal, gained, 0.5 * gained)
     assert principal.phases[1].active == (0, 2, 4)
+
+
+def offline_phase(rewards: Callable[[int, int], float], **parameters: Any) -> tuple[int, ...]:
+    """Active arms after a phase of offline elimination, K = 2, T = 16; ``rewards(i, rounds)`` of the i-th request."""
+    principal = baselines.make("elimination-offline", n_arms=2, horizon=16, **parameters)
+    i = 0
+    while len(principal.phases) < 2:
+        request = principal.request()
+        assert isinstance(request, Hold)
+        gained = np.zeros(2, np.int64)
+        gained[request.target] = request.rounds
+        tell(principal, gained, np.where(gained > 0, rewards(i, request.rounds), 0.0))
+        i += 1
+    return principal.phases[1].active
+
+
+@pytest.mark.parametrize(("excess", "active"), [(-1e-6, (0, 1)), (1e-6, (1,))])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_the_threshold_of_offline_elimination_by_hand(unknown: bool, excess: float, active: tuple[int, ...]) -> None:
+    """3/4 + epsilon_1 = 3/4 + 4/16 + (2 + 4)/976, and 1/N of both arms where their initial means are not known.
+
+    Both arms are found at the same incentive, in ``tries`` rounds each time; arm 0 pays nothing.
+    """
+    tries = 5 if unknown else 4
+    gap = 1 + 6 / 976 + (2 / (976 + 2 * tries) if unknown else 0.0) + excess
+    held = 2 * tries + 1  # the request that holds arm 1: after a search and a hold of arm 0, and a search
+    paid = gap * (976 + tries)  # theta_hat of arm 1 when arm 0 has been searched again
+    assert offline_phase(lambda i, rounds: paid if i == held else 0.0, unknown_initial_means=unknown) == active
+
+
+@pytest.mark.parametrize(("paid", "active"), [(1e9, (0, 1)), (-1e9, (0,))])
+def test_offline_elimination_compares_estimates_as_they_were_after_each_arms_own_search(
+    paid: float, active: tuple[int, ...]
+) -> None:
+    """What arm 1 pays in its second search counts when arm 1 is judged, and not when arm 0 is."""
+    second = range(2 * (4 + 1) + 4, 2 * (4 + 1) + 8)
+    assert offline_phase(lambda i, rounds: paid if i in second else 0.5 * rounds) == active

@@ -309,6 +309,24 @@ def test_a_rule_cut_at_a_checkpoint_goes_on_though_the_hold_before_it_was_withdr
         assert principal.lengths == [1, 40], checkpoints
 
 
+@pytest.mark.parametrize(("stop", "rounds"), [((1.0, 0.0), 2), ((0.0, 8.0), 5), ((0.0, 1.0), 2), ((3.0, 2.0), 11)])
+def test_an_offer_is_withdrawn_beyond_its_threshold_and_not_at_it(stop: tuple[float, float], rounds: int) -> None:
+    """An agent that always refuses: Y misses after Y rounds. Y = sqrt(Y) at 1, Y = 8/sqrt(Y) at 4."""
+
+    class Refused(Principal):
+        """One hold."""
+
+        def rounds(self) -> Rounds:
+            """Notes its length."""
+            self.length = (yield hold(3, 0.0, rounds=50, stop=stop)).rounds
+
+    settings = {"instance": IID(MU, THETA), "agent": "oracle"}
+    stepping, whole = Refused(K, 60), Refused(K, 60)
+    step_through(stepping, SEED, **settings)
+    simulate(whole, seed=SEED, **settings)
+    assert (stepping.length, whole.length) == (rounds, rounds)
+
+
 def test_nothing_is_offered_once_the_script_has_ended() -> None:
     class Brief(Principal):
         """Twenty rounds, then silence."""

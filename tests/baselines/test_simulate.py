@@ -94,6 +94,12 @@ def test_misses_are_rounds_in_which_another_arm_than_the_target_was_played() -> 
     assert run.misses.dtype == np.int64
 
 
+def test_misses_of_a_rules_targets() -> None:
+    """An agent that explores in each of these rounds never plays the arm that the oracle makes the best."""
+    run = simulate("oracle", INSTANCE, make_agent("exploratory", c0=50.0), horizon=T, seed=SEED, checkpoints=[7, T])
+    assert run.misses.tolist() == [7, T]
+
+
 def test_phases_are_recorded() -> None:
     principal = baselines.make("elimination", n_arms=K, horizon=100_000, constants="practical")
     run = simulate(principal, INSTANCE, seed=SEED)

@@ -61,6 +61,9 @@ AGENTS: dict[str, Callable[[], Any]] = {
     "oracle": lambda: "oracle",
     "exploratory-oracle": lambda: "exploratory-oracle",
     "ols": lambda: "ols",
+    "ucb": lambda: "ucb",
+    "thompson": lambda: "thompson",
+    "exp3": lambda: "exp3",
     "own": OwnAgent,
 }
 INSTANCES: dict[str, Any] = {

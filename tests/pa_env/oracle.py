@@ -112,6 +112,15 @@ def exploration_probability(c0: float, t: int) -> float:
     return min(1.0, c0 * math.sqrt(math.log(2 * t) / t))
 
 
+def exp3_probabilities(gains: list[float], t: int) -> list[float]:
+    """Softmax at the rate sqrt(log K / (K t)), mixed with the uniform distribution."""
+    k = len(gains)
+    rate = math.sqrt(math.log(k) / (k * t))
+    weights = [math.exp(rate * (gain - max(gains))) for gain in gains]
+    mixed = min(1.0, k * rate)
+    return [(1 - mixed) * weight / total(weights) + mixed / k for weight in weights]
+
+
 class Replay:
     """One episode against a scripted agent; ``history`` holds (offer, arm, X, R) of every round played."""
 
@@ -142,7 +151,8 @@ class Replay:
             if self.history:
                 played = self.instance.arms[[arm for _, arm, _, _ in self.history]]
                 received = np.array([r for *_, r in self.history])
-                s_hat = np.linalg.pinv(played.T @ played, rcond=1e-11, hermitian=True) @ (played.T @ received)
+                # (sum A A')^+ sum R A of the paper, without squaring the condition of the arms played.
+                s_hat = np.linalg.pinv(played, rcond=1e-7) @ received
             return [
                 total(s * c for s, c in zip(s_hat.tolist(), arm, strict=True)) for arm in self.instance.arms.tolist()
             ]
@@ -154,6 +164,14 @@ class Replay:
 
     def answer(self, offer: Sequence[float]) -> int:
         """The arm that the agent plays on this offer."""
+        if self.agent.name == "exp3":
+            return self._exp3()
+        if self.agent.name in ("ucb", "thompson"):
+            indices = [
+                mean + incentive + self._bonus(a)
+                for a, (mean, incentive) in enumerate(zip(self.means(), offer, strict=True))
+            ]
+            return indices.index(max(indices))
         values = [mean + incentive for mean, incentive in zip(self.means(), offer, strict=True)]
         winners = [a for a in range(self.k) if values[a] == max(values)]
         others = [a for a in range(self.k) if values[a] != max(values)]
@@ -171,6 +189,27 @@ class Replay:
             case "largest-incentive":
                 return max(winners, key=lambda a: offer[a])  # the first of the largest
         raise AssertionError(self.agent.ties)
+
+    def _bonus(self, arm: int) -> float:
+        """What an arm is worth to UCB or Thompson sampling beyond its mean and incentive."""
+        n = len(self.rewards_of(arm))
+        if self.agent.name == "ucb":
+            return math.sqrt(2 * math.log(self.t) / n) if n else math.inf
+        return normals(splitmix(self.key, at(EXPLORE_ARM, self.t * self.k + arm)))[0] / math.sqrt(n + 1)
+
+    def _exp3(self) -> int:
+        """Auer et al. (2002): gains of all arms are estimated from what was seen, and drawn from with noise."""
+        gains = [0.0] * self.k
+        for t, (offer, arm, _, r) in enumerate(self.history, start=1):
+            seen = r / exp3_probabilities(gains, t)[arm]
+            gains = [gain + incentive for gain, incentive in zip(gains, offer, strict=True)]
+            gains[arm] += seen
+        left = uniform(self.key, at(EXPLORE, self.t))
+        for arm, probability in enumerate(exp3_probabilities(gains, self.t)):
+            left -= probability
+            if left < 0:
+                return arm
+        return self.k - 1
 
     def _candidates(self, others: list[int], offer: Sequence[float]) -> list[int]:
         """The arms an exploring agent would take, the first choice first."""

@@ -1,0 +1,240 @@
+"""Sell the firm: offer every arm what it is worth less a fixed profit, and let the agent choose.
+
+That the agent should keep what she produces and pay a fixed price for it is folklore of contract theory. The learning
+of the price is ours: there is no paper behind it and no proof, only measurements.
+
+**Beliefs.** The agent's mean muhat_a(t) of each arm is taken to be N(m_a, v_a), from N(0, 1e-4). In every round
+
+1. *the answer A to the offer pi* says muhat_A + pi_A >= muhat_b + pi_b for every b: a probit update, pair by pair.
+   With s^2 = v_A + v_b, x = (m_A + pi_A - m_b - pi_b) / s and h = phi(x) / Phi(x), m_A rises by h v_A / s, m_b falls
+   by h v_b / s, and v_A, v_b lose the share h (h + x) v / s^2.
+2. *or she explored*, with prior probability e = (explorations so far + ``suspicion``) / (t + 20): the posterior is
+   e/K : (1 - e) prod_b Phi(x_b). Step 1 counts as much as it is no exploration: an answer that the beliefs rule out
+   hardly moves them. Two in a row, and it is the beliefs that are wrong: every variance doubles.
+3. *the agent learns* what we do not see. R has mean p = (N m + 1) / (N + 2), so m_A moves to (N m_A + p) / (N + 1) and
+   v_A grows by ``drift`` p (1 - p) / (N + 1)^2.
+4. every variance grows by the factor 1 + ``forgetting`` / (t + 100), so that no belief is for ever; and m stays in
+   [-1, 2], where every mean is.
+
+**Offer.** With S_a the sum of the rewards X of the N_a plays, an arm is worth g_a = (S_a + 1) / (N_a + 2) +
+``bonus`` (1 - t/T)^``fade`` sqrt((1 + ``growth`` log(1 + t/1000)) / (N_a + 2)). Let a = argmax g + m. It costs
+pi_a = max(0, max_b m_b - m_a + z s), where z = ``margin`` sqrt(2 log(1 + D/s)) and D is what is lost if b is played
+instead: the price that minimises overpayment plus risk of a refusal has about this form. The profit is c = g_a - pi_a,
+and every arm is offered max(0, g_b - c).
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from baselines.protocol import Floats, Principal, Rounds, follow
+from pa_env.checks import at_least
+from pa_env.compiling import compiled, inlined
+from pa_env.game import RULE
+
+# Memory of the rule: these numbers, then for each arm m_a, then for each arm v_a, then the last offer.
+T_, TIME, EXPLORED, RUN, BONUS, FADE, GROWTH, MARGIN, DRIFT, SUSPICION, FORGETTING, OPTIMISM = range(12)
+BELIEFS = 12
+
+EVERY_ARM = -1.0  # as optimism: pay all arms
+SURE = 6.0  # standard deviations beyond which an answer says nothing new
+FIRST_VARIANCE = 1e-4  # of the agent's mean before the first play: about 0
+SMALLEST = 1e-10  # variance of a difference, so that ties are broken and nothing is divided by 0
+LARGEST = 0.25  # variance after surprises: that of a coin
+WARM_UP = 20.0  # rounds that the share of exploration is spread over at first
+FORGETTING_FROM = 100.0  # rounds, so that the first ones are not all doubt
+SETTLED = 1000.0  # rounds after which the bonus begins to grow
+
+
+@inlined
+def lead(memory: Any, n_arms: int, a: int, b: int) -> Any:
+    """By how many standard deviations arm ``a`` was believed to beat arm ``b`` at the last offer."""
+    m, v, pi = BELIEFS, BELIEFS + n_arms, BELIEFS + 2 * n_arms
+    gap = memory[m + a] + memory[pi + a] - memory[m + b] - memory[pi + b]
+    return gap / math.sqrt(memory[v + a] + memory[v + b] + SMALLEST)
+
+
+@inlined
+def hear(memory: Any, n_arms: int, arm: int) -> None:
+    """Take in that the agent answered the last offer with ``arm``."""
+    m, v = BELIEFS, BELIEFS + n_arms
+    share = min(0.5, (memory[EXPLORED] + memory[SUSPICION]) / (memory[TIME] + WARM_UP))
+    likely = 1.0
+    for b in range(n_arms):
+        if b != arm:
+            x = lead(memory, n_arms, arm, b)
+            likely *= 0.5 * math.erfc(-x / math.sqrt(2.0)) if x < SURE else 1.0
+    explored = share / n_arms / ((1.0 - share) * likely + share / n_arms)
+    memory[EXPLORED] += explored
+    memory[RUN] = memory[RUN] + 1.0 if explored > 0.5 else 0.0
+    weight = 1.0 - explored
+    for b in range(n_arms):
+        x = lead(memory, n_arms, arm, b)
+        if b != arm and x < SURE:
+            va, vb = memory[v + arm], memory[v + b]
+            both = va + vb + SMALLEST
+            hazard = -x - 1.0 / x if x < -5.0 else 0.0  # phi/Phi, by its tail where that is all there is
+            if x >= -5.0:
+                hazard = math.sqrt(2.0 / math.pi) * math.exp(-0.5 * x * x) / math.erfc(-x / math.sqrt(2.0))
+            shrink = min(0.95, hazard * (hazard + x)) / both
+            up, down = va / math.sqrt(both) * hazard, vb / math.sqrt(both) * hazard
+            memory[m + arm] += weight * up
+            memory[m + b] -= weight * down
+            memory[v + arm] = va * (1.0 - weight * va * shrink) + weight * explored * up * up
+            memory[v + b] = vb * (1.0 - weight * vb * shrink) + weight * explored * down * down
+    doubt = 1.0 + memory[FORGETTING] / (memory[TIME] + FORGETTING_FROM)
+    if memory[RUN] >= 2.0:  # surprised twice in a row: more likely wrong than unlucky
+        doubt = 2.0
+    for b in range(n_arms):
+        memory[v + b] = min(LARGEST, doubt * memory[v + b] + SMALLEST)
+        memory[m + b] = min(2.0, max(-1.0, memory[m + b]))
+
+
+@inlined
+def learn(memory: Any, n_arms: int, arm: int, n: int) -> None:
+    """Move the belief as the agent's mean moves with a reward unseen by us, after ``n`` plays before."""
+    m, v = BELIEFS + arm, BELIEFS + n_arms + arm
+    p = min(1.0, max(0.0, (n * memory[m] + 1.0) / (n + 2.0)))
+    memory[m] = (n * memory[m] + p) / (n + 1.0)
+    keep = n * (n + 3.0) / ((n + 1.0) * (n + 2.0))
+    memory[v] = keep * keep * memory[v] + memory[DRIFT] * max(0.05, p * (1.0 - p)) / ((n + 1.0) * (n + 1.0))
+
+
+@inlined
+def value(plays: Any, sums: Any, a: int, scale: float) -> Any:
+    """g_a = (S_a + 1) / (N_a + 2) + bonus_a."""
+    n = plays[a] + 2.0
+    return (sums[a] + 1.0) / n + scale / math.sqrt(n)
+
+
+@inlined
+def price(memory: Any, n_arms: int, a: int, worth: Any) -> float:
+    """What arm ``a`` must be paid to win, with a margin for doubt; ``worth`` holds g."""
+    m, v = BELIEFS, BELIEFS + n_arms
+    highest = 0.0
+    for b in range(n_arms):
+        if b != a:
+            s = math.sqrt(memory[v + a] + memory[v + b] + SMALLEST)
+            loss = max(0.0, worth[a] + memory[m + a] - worth[b] - memory[m + b])
+            z = memory[MARGIN] * math.sqrt(2.0 * math.log(1.0 + loss / s))
+            highest = max(highest, memory[m + b] - memory[m + a] + z * s)
+    return highest
+
+
+@inlined
+def hopeful(memory: Any, n_arms: int, worth: Any) -> int:
+    """The arm with the largest g_a - (the least it may cost, at the favourable ends of the brackets)."""
+    m, v, k = BELIEFS, BELIEFS + n_arms, memory[OPTIMISM]
+    first = second = -np.inf  # the two highest lower ends
+    top = 0
+    for b in range(n_arms):
+        low = memory[m + b] - k * math.sqrt(memory[v + b])
+        if low > first:
+            first, second, top = low, first, b
+        elif low > second:
+            second = low
+    choice, best = 0, -np.inf
+    for b in range(n_arms):
+        rival = second if b == top else first
+        net = worth[b] - max(0.0, rival - memory[m + b] - k * math.sqrt(memory[v + b]))
+        if net > best:
+            choice, best = b, net
+    return choice
+
+
+@functools.cache
+def belief_rule() -> Callable[..., int]:
+    """The rule of both principals; ``memory`` comes from :func:`fresh_memory`."""
+
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        K, m, pi = offer.size, BELIEFS, BELIEFS + 2 * offer.size
+        if arm >= 0:
+            hear(memory, K, arm)
+            learn(memory, K, arm, plays[arm] - 1)
+        t = memory[TIME]
+        scale = memory[BONUS] * max(0.0, 1.0 - t / memory[T_]) ** memory[FADE]
+        scale *= math.sqrt(1.0 + memory[GROWTH] * math.log(1.0 + t / SETTLED))
+        a = 0
+        for b in range(K):
+            offer[b] = value(plays, sums, b, scale)
+            if offer[b] + memory[m + b] > offer[a] + memory[m + a]:
+                a = b
+        amount = price(memory, K, a, offer)
+        c = offer[a] - amount  # the profit
+        if memory[OPTIMISM] >= 0.0:
+            choice = hopeful(memory, K, offer)
+            if choice != a:  # worth a test at the same profit
+                a, amount = choice, max(0.0, min(offer[choice] - c, price(memory, K, choice, offer)))
+            c = np.inf
+        for b in range(K):
+            offer[b] = amount if b == a else max(0.0, offer[b] - c)
+            memory[pi + b] = offer[b]
+        memory[TIME] = t + 1.0
+        return a
+
+    return compiled(rule, RULE)
+
+
+def fresh_memory(n_arms: int, horizon: int, parameters: dict[str, float], optimism: float) -> Floats:
+    """The rule's memory before the first round."""
+    memory = np.zeros(BELIEFS + 3 * n_arms)
+    memory[T_] = horizon
+    memory[BONUS:BELIEFS] = *(parameters[name] for name in PARAMETERS), optimism
+    memory[BELIEFS + n_arms : BELIEFS + 2 * n_arms] = FIRST_VARIANCE
+    return memory
+
+
+PARAMETERS = ("bonus", "fade", "growth", "margin", "drift", "suspicion", "forgetting")
+
+
+class ProfitTarget(Principal):
+    """Offer max(0, theta_hat_a + bonus_a - c) on all arms: the profit is c whichever of them is played.
+
+    The agent, who maximises muhat + pi, then plays the arm with the largest muhat_a + theta_hat_a + bonus_a by
+    herself, as long as c is not too much to ask: the best of both, though we never see muhat. Too high a c loses the
+    round to her favourite arm; too low a c is overpaid, by just as much. See the module for the formulas.
+
+    ``bonus``, ``fade``, ``growth``: optimism about theta. ``margin``: of safety in the price. ``drift``: variance of
+    the agent's rewards, relative to a coin's. ``suspicion``: explorations expected beforehand. ``forgetting``: see
+    the module. One set of defaults serves all K and T, by
+
+        python -m baselines tune profit-target --task all --trials @TRIALS@
+
+    Where it fails: no proof, so no bound on the rare episodes in which a good arm's first rewards are bad, or a belief
+    is wrong and sure of itself (they hold most of the mean regret). Rewards noisier than a coin, such as unit
+    Gaussians, want more ``bonus`` and ``drift``. Rbar_T charges it for offers that nobody takes.
+    """
+
+    name = "profit-target"
+
+    def __init__(
+        self,
+        n_arms: int,
+        horizon: int,
+        bonus: float = 0.576,
+        fade: float = 0.385,
+        growth: float = 0.5,
+        margin: float = 0.7,
+        drift: float = 1.0,
+        suspicion: float = 0.2,
+        forgetting: float = 5.0,
+    ) -> None:
+        self.parameters = {
+            "bonus": at_least("bonus", bonus, 0.0),
+            "fade": at_least("fade", fade, 0.0),
+            "growth": at_least("growth", growth, 0.0),
+            "margin": at_least("margin", margin, 0.0),
+            "drift": at_least("drift", drift, 0.0, strictly=True),
+            "suspicion": at_least("suspicion", suspicion, 0.0, strictly=True),
+            "forgetting": at_least("forgetting", forgetting, 0.0),
+        }
+        self.optimism = EVERY_ARM
+        super().__init__(n_arms, horizon)
+
+    def rounds(self) -> Rounds:
+        """One request for the whole game."""
+        memory = fresh_memory(self.n_arms, self.horizon, self.parameters, self.optimism)
+        yield follow(belief_rule(), memory, self.horizon)

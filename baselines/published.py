@@ -1,0 +1,120 @@
+"""The curves of Scheid et al. (ICML 2024, arXiv 2403.03811) again: their instances, their regret, our principals.
+
+Rewards are Gaussian with variance 1, the agent knows its means, and every number is a mean over 30 runs. Their regret
+is a "pseudo" one that counts gaps only: the sum over rounds of max_a (theta_a + mu_a) - (theta_A + mu_A), so that
+what is paid in excess costs nothing. It is none of the three of :class:`baselines.Run`, and is computed here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from baselines.principals.epsilon_greedy import EpsilonGreedy
+from baselines.principals.ipa import IPA, net_ucb
+from baselines.protocol import Floats, Principal, Rounds
+from baselines.simulate import simulate
+from pa_env import kernel
+from pa_env.game import Game
+from pa_env.instances import IPA_K5, IPA_K50
+
+
+class ToldUCB(Principal):
+    """Privileged: the UCB of IPA, told the incentives pi*_a + 1/T of an agent that knows its means."""
+
+    name = "ucb-told"
+    privileged = True
+
+    def __init__(self, n_arms: int, horizon: int) -> None:
+        super().__init__(n_arms, horizon)
+        self.game: Game | None = None
+
+    def attach(self, game: Game) -> None:
+        """The game whose means it is told."""
+        self.game = game
+
+    def rounds(self) -> Rounds:
+        """No search."""
+        if self.game is None:
+            raise RuntimeError("'ucb-told' must see the game: call attach(env.unwrapped.game) after reset()")
+        means = self.game.arms[0, kernel.MU]
+        yield net_ucb(self, means.max() - means + 1 / self.horizon)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One published number, and what is run for it."""
+
+    principal: str
+    n_arms: int
+    horizon: int
+    published: float
+    error: float | None  # standard error, where one is published
+    make: Callable[[int, int], Principal]
+
+    @property
+    def label(self) -> str:
+        """For the table."""
+        return f"{self.principal}, K = {self.n_arms}, T = {self.horizon}"
+
+
+class Result(NamedTuple):
+    """Mean and standard error of our runs, and how far it is from the published number in combined standard errors."""
+
+    mean: float
+    error: float
+    distance: float
+
+
+def epsilon_greedy(m: int) -> Callable[[int, int], Principal]:
+    """As published, with the m of the cell."""
+    return lambda n_arms, horizon: EpsilonGreedy(n_arms, horizon, m, "as-published")
+
+
+CELLS = (
+    Cell("IPA", 5, 10_000, 257.0, None, IPA),
+    Cell("IPA", 5, 40_000, 316.4, 9.6, IPA),
+    Cell("IPA", 50, 40_000, 2969.0, 28.0, IPA),
+    Cell("UCB told the incentives", 5, 10_000, 219.5, None, ToldUCB),
+    Cell("UCB told the incentives", 5, 40_000, 296.5, 7.4, ToldUCB),
+    Cell("UCB told the incentives", 50, 40_000, 2582.0, 21.0, ToldUCB),
+    Cell("epsilon-greedy, m = 500", 5, 10_000, 777.0, None, epsilon_greedy(500)),
+    Cell("epsilon-greedy, m = 100", 5, 40_000, 2264.0, 927.0, epsilon_greedy(100)),
+    Cell("epsilon-greedy, m = 2000", 50, 40_000, 5723.0, 231.0, epsilon_greedy(2000)),
+)
+
+
+def pseudo_regrets(cell: Cell, runs: int) -> Floats:
+    """The gaps of all rounds added up, for each run (runs,)."""
+    instance = {5: IPA_K5, 50: IPA_K50}[cell.n_arms]
+    joint = instance.theta + instance.mu
+    principal = cell.make(cell.n_arms, cell.horizon)
+    regrets = np.empty(runs)
+    for seed in range(runs):
+        run = simulate(principal, instance, "oracle", seed=seed, checkpoints=[cell.horizon])
+        regrets[seed] = run.plays[-1] @ (joint.max() - joint)
+    return regrets
+
+
+def compare(cell: Cell, regrets: Floats) -> Result:
+    """Our runs against the published number, whose error is taken to be ours if there is none."""
+    mean, error = float(regrets.mean()), float(regrets.std(ddof=1) / np.sqrt(len(regrets)))
+    published_error = error if cell.error is None else cell.error
+    return Result(mean, error, (mean - cell.published) / float(np.hypot(error, published_error)))
+
+
+def show(runs: int) -> None:
+    """Run every cell and print ours beside the published; 30 runs take a few minutes."""
+    from rich.console import Console
+    from rich.progress import track
+    from rich.table import Table
+
+    console = Console()
+    table = Table("cell", "published", "ours", "distance", title=f"Pseudo-regret, {runs} runs each")
+    for cell in track(CELLS, console=console, transient=True):
+        mean, error, distance = compare(cell, pseudo_regrets(cell, runs))
+        published = f"{cell.published:.1f}" + ("" if cell.error is None else f" ± {cell.error:.1f}")
+        table.add_row(cell.label, published, f"{mean:.1f} ± {error:.1f}", f"{distance:+.1f}")
+    console.print(table)
+    console.print("distance: in combined standard errors; where none is published, ours stands in for it")

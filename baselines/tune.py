@@ -1,0 +1,158 @@
+"""Search for the parameters of our own principals, one set for all sizes, with Optuna.
+
+A task is a list of settings; the loss is the mean over them of R_T / reference, each R_T a mean over a few runs. The
+search can be killed at any time: run again with the same storage, it goes on to the same result. It plays seeds from
+10**6 on; parameters are compared on the seeds below, which it never sees.
+
+>>> from baselines.tune import TASKS
+>>> TASKS["short"][0]
+Setting(n_arms=3, horizon=100, instance='uniform', agent='empirical-mean', runs=400)
+"""
+
+import inspect
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.registry import factory, make
+from baselines.simulate import simulate
+from pa_env.agents import make_agent
+from pa_env.checks import at_least, known
+
+if TYPE_CHECKING:
+    import optuna
+
+TUNING_SEEDS = 10**6
+EVALUATION_SEEDS = 0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A game to be played ``runs`` times."""
+
+    n_arms: int
+    horizon: int
+    instance: str = "uniform"
+    agent: str = "empirical-mean"
+    runs: int = 20
+
+    @property
+    def reference(self) -> float:
+        """sqrt(KT), a bandit's rate, and the rounds that the agent is expected to explore: no principal saves those."""
+        explored = 2 * make_agent(self.agent).c0 * math.sqrt(self.horizon * math.log(2 * self.horizon))
+        return math.sqrt(self.n_arms * self.horizon) + explored
+
+
+TASKS = {
+    "short": (
+        Setting(3, 100, runs=400),
+        Setting(3, 100, "misaligned", runs=300),
+        Setting(5, 200, runs=300),
+        Setting(5, 1000, runs=150),
+        Setting(5, 1000, "misaligned", runs=100),
+    ),
+    "long": (
+        Setting(5, 10_000, runs=50),
+        Setting(5, 10_000, "misaligned", runs=50),
+        Setting(5, 10_000, "gap", runs=30),
+        Setting(5, 10_000, "clustered", runs=30),
+        Setting(20, 10_000, runs=25),
+        Setting(20, 10_000, "misaligned", runs=25),
+        Setting(5, 10_000, agent="exploratory", runs=25),
+        Setting(5, 10_000, agent="oracle", runs=30),
+        Setting(5, 100_000, runs=12),
+        Setting(5, 100_000, agent="oracle", runs=12),
+    ),
+    "tiny": (Setting(2, 20, runs=2), Setting(3, 30, "misaligned", runs=2)),
+}
+TASKS["all"] = TASKS["short"] + TASKS["long"]
+
+# Principal -> parameter -> lowest and highest value, searched on a logarithmic scale unless from 0.
+BELIEFS = {
+    "bonus": (0.2, 1.2),
+    "fade": (0.1, 1.0),
+    "growth": (0.0, 1.5),
+    "margin": (0.4, 1.2),
+    "drift": (0.5, 3.0),
+    "suspicion": (0.02, 1.0),
+    "forgetting": (0.0, 10.0),
+}
+SPACES = {"profit-target": BELIEFS, "bracket-ucb": BELIEFS | {"optimism": (1.0, 5.0)}}
+
+
+def shipped(principal: str) -> dict[str, float]:
+    """The defaults of the parameters that are searched."""
+    signature = inspect.signature(factory(principal)).parameters
+    return {name: float(signature[name].default) for name in SPACES[principal]}
+
+
+def regrets(principal: str, setting: Setting, parameters: dict[str, float], first_seed: int) -> NDArray[np.float64]:
+    """R_T of every run of a setting."""
+    scripted = make(principal, n_arms=setting.n_arms, horizon=setting.horizon, **parameters)
+    seeds = range(first_seed, first_seed + setting.runs)
+    marks = [setting.horizon]
+    runs = [simulate(scripted, setting.instance, setting.agent, seed=s, checkpoints=marks) for s in seeds]
+    return np.array([run.regret[-1] for run in runs])
+
+
+def loss(principal: str, task: str, parameters: dict[str, float], first_seed: int = TUNING_SEEDS) -> float:
+    """Mean over the settings of R_T / reference."""
+    ratios = [regrets(principal, s, parameters, first_seed).mean() / s.reference for s in TASKS[task]]
+    return float(np.mean(ratios))
+
+
+def tune(principal: str, task: str, trials: int, storage: Path) -> "optuna.Study":
+    """Bring the study kept in the file ``storage`` to ``trials`` finished trials; the first is the shipped defaults."""
+    known("principal", principal, SPACES)
+    known("task", task, TASKS)
+    at_least("trials", trials, 1, whole=True)
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+    from rich.progress import Progress
+
+    def objective(trial: "optuna.Trial") -> float:
+        space = SPACES[principal]
+        drawn = {name: trial.suggest_float(name, low, high, log=low > 0) for name, (low, high) in space.items()}
+        return loss(principal, task, drawn)
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    storage.parent.mkdir(parents=True, exist_ok=True)
+    study = optuna.create_study(
+        study_name=f"{principal} {task}", storage=JournalStorage(JournalFileBackend(str(storage))), load_if_exists=True
+    )
+    with Progress(transient=True) as progress:
+        bar = progress.add_task(study.study_name, total=trials)
+        while (done := len(finished(study))) < trials:
+            progress.update(bar, completed=done)
+            if not done:
+                study.enqueue_trial(shipped(principal), skip_if_exists=True)
+            # A seed for each trial, so that a search that was killed goes on as if it had not been.
+            study.sampler = optuna.samplers.TPESampler(seed=done)
+            study.optimize(objective, n_trials=1)
+    return study
+
+
+def finished(study: "optuna.Study") -> list[Any]:
+    """Trials that came to an end."""
+    return [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
+
+
+def show(principal: str, task: str, trials: int, storage: Path) -> None:
+    """Tune, then print the best parameters beside the shipped ones, and both on seeds that the search never saw."""
+    from rich.console import Console
+    from rich.table import Table
+
+    study = tune(principal, task, trials, storage)
+    columns = {"best": study.best_params, "shipped": shipped(principal)}
+    table = Table("", *columns, title=f"{principal}, task {task}, {len(finished(study))} trials", caption=str(storage))
+    for name in SPACES[principal]:
+        table.add_row(name, *(f"{values[name]:.4g}" for values in columns.values()))
+    table.add_row("loss on the tuning seeds", *(f"{loss(principal, task, v):.4f}" for v in columns.values()))
+    held_out = (f"{loss(principal, task, v, EVALUATION_SEEDS):.4f}" for v in columns.values())
+    table.add_row("loss on the evaluation seeds", *held_out, style="bold")
+    Console().print(table)

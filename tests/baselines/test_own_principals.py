@@ -1,0 +1,147 @@
+"""The profit target and the bracket UCB: the same rounds behind every door, sound offers, and what they reach."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines import Principal, simulate
+from pa_env import IID, make_agent
+
+from .helpers import Floats, step_through
+
+NAMES = ("profit-target", "bracket-ucb")
+EVALUATION_SEEDS = 50_000
+MISALIGNED = IID(mu=[0.35, 0.8, 0.55], theta=[0.9, 0.2, 0.4])
+
+
+def made(name: str, n_arms: int = 4, horizon: int = 600, **parameters: Any) -> Principal:
+    return baselines.make(name, n_arms=n_arms, horizon=horizon, **parameters)
+
+
+def regrets(name: str, n_arms: int, horizon: int, runs: int, instance: Any = "uniform", agent: Any = None) -> Floats:
+    principal = made(name, n_arms, horizon)
+    seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + runs)
+    played = [simulate(principal, instance, agent or "empirical-mean", seed=s, checkpoints=[horizon]) for s in seeds]
+    return np.array([run.regret[-1] for run in played])
+
+
+# -------------------------------------------------------------------------------------- the same rounds, sound offers
+
+
+@pytest.mark.parametrize("agent", ["empirical-mean", "exploratory", "oracle"])
+@pytest.mark.parametrize("name", NAMES)
+def test_step_by_step_is_the_simulation(name: str, agent: str) -> None:
+    principal = made(name)
+    infos, _, game = step_through(principal, seed=3, agent=agent, n_arms=4)
+    run = simulate(principal, agent=agent, seed=3, checkpoints=range(1, 601))
+    assert np.diff(run.plays, axis=0, prepend=0).argmax(axis=1).tolist() == [info["arm"] for info in infos]
+    assert run.regret[-1] == pytest.approx(game.totals().regret)
+    assert run.misses[-1] > 0
+
+
+@pytest.mark.parametrize("rewards", ["bernoulli", "beta", "gaussian", "constant"])
+@pytest.mark.parametrize("agent", ["empirical-mean", "exploratory"])
+@pytest.mark.parametrize("name", NAMES)
+def test_offers_are_finite_and_not_negative(name: str, agent: str, rewards: str) -> None:
+    instance = IID(mu=[0.0, 1.0, 0.5, 0.5], theta=[1.0, 0.0, 0.5, 0.5], rewards=rewards)
+    principal = made(name)
+    offers = np.array(step_through(principal, seed=1, agent=agent, instance=instance)[1])
+    assert np.isfinite(offers).all()
+    assert (offers >= 0).all()
+    if name == "bracket-ucb":
+        assert ((offers > 0).sum(axis=1) <= 1).all()
+
+
+@pytest.mark.parametrize("n_arms", [1, 2, 50])
+@pytest.mark.parametrize("name", NAMES)
+def test_any_number_of_arms(name: str, n_arms: int) -> None:
+    run = simulate(made(name, n_arms, 300), seed=2)
+    assert run.plays[-1].sum() == 300
+    assert np.isfinite(run.regret).all()
+
+
+def test_an_episode_leaves_nothing_behind() -> None:
+    principal = made("profit-target")
+    first, second = (simulate(principal, seed=5).regret.tolist() for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_arm_is_offered_the_same_profit_or_only_one_arm_anything(name: str) -> None:
+    principal = made(name, 3, 400)
+    offers = np.array(step_through(principal, seed=4, instance=MISALIGNED)[1])
+    assert ((offers > 0).sum(axis=1) > 1).any() == (name == "profit-target")
+
+
+def test_what_it_pays_in_the_end_is_what_it_takes() -> None:
+    principal = made("profit-target", 3, 20_000)
+    overpaid = [simulate(principal, MISALIGNED, seed=s, checkpoints=[15_000, 20_000]).overpayment for s in range(20)]
+    assert np.median(np.diff(overpaid, axis=1)) < 0.01 * 5000
+
+
+# -------------------------------------------------------------------------------------- bad parameters
+
+
+@pytest.mark.parametrize("value", [-0.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("parameter", ["bonus", "fade", "growth", "margin", "drift", "suspicion", "forgetting"])
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_parameters(name: str, parameter: str, value: float) -> None:
+    with pytest.raises(ValueError, match=rf"{parameter} = {value} must be a finite number (above|at least) 0"):
+        made(name, **{parameter: value})
+
+
+def test_no_drift_no_suspicion_no_bracket() -> None:
+    for parameter in ("drift", "suspicion"):
+        with pytest.raises(ValueError, match=rf"{parameter} = 0.0 must be a finite number above 0"):
+            made("profit-target", **{parameter: 0.0})
+    with pytest.raises(ValueError, match="optimism = -1 must be a finite number at least 0"):
+        made("bracket-ucb", optimism=-1)
+    with pytest.raises(TypeError, match="margin = 'wide' must be a finite number"):
+        made("profit-target", margin="wide")
+
+
+# -------------------------------------------------------------------------------------- what they reach
+# Bounds: about 1.4 times what was measured on other seeds.
+
+
+@pytest.mark.parametrize(
+    ("name", "n_arms", "horizon", "runs", "bound"),
+    [
+        ("profit-target", 3, 100, 2000, 2.2),
+        ("profit-target", 5, 200, 2000, 3.6),
+        ("profit-target", 5, 1000, 2000, 7.0),
+        ("bracket-ucb", 3, 100, 2000, 2.2),
+        ("bracket-ucb", 5, 200, 2000, 3.9),
+        ("bracket-ucb", 5, 1000, 2000, 8.5),
+    ],
+)
+def test_regret_on_uniform_instances(name: str, n_arms: int, horizon: int, runs: int, bound: float) -> None:
+    assert regrets(name, n_arms, horizon, runs).mean() < bound
+
+
+@pytest.mark.parametrize("instance", ["misaligned", "gap", "clustered"])
+@pytest.mark.parametrize("name", NAMES)
+def test_regret_on_other_instances(name: str, instance: str) -> None:
+    assert regrets(name, 5, 10_000, 60, instance).mean() < 100
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_exploring_agent_costs_little_more_than_her_own_exploration(name: str) -> None:
+    horizon, runs = 10_000, 40
+    ours = regrets(name, 5, horizon, runs, agent=make_agent("exploratory", c0=1.0))
+    told = regrets("oracle", 5, horizon, runs, agent=make_agent("exploratory", c0=1.0))
+    assert ours.mean() < 1.6 * told.mean()
+
+
+@pytest.mark.parametrize("how", ["worst", "round-robin", 1])
+def test_other_ways_to_explore(how: str | int) -> None:
+    agent = make_agent("exploratory", c0=1.0, how=how)
+    horizon, runs = 10_000, 20
+    assert regrets("profit-target", 5, horizon, runs, agent=agent).mean() < 0.1 * horizon
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_agent_that_knows_her_means(name: str) -> None:
+    assert np.median(regrets(name, 5, 10_000, 40, agent="oracle")) < 100

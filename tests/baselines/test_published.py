@@ -1,0 +1,76 @@
+"""The published curves of IPA's authors, in fewer runs, and the arithmetic of the comparison."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from baselines import make, published, simulate
+from baselines.principals.epsilon_greedy import EpsilonGreedy
+from baselines.published import CELLS, Cell, ToldUCB, compare, pseudo_regrets
+from pa_env.instances import IPA_K5, IPA_K50
+
+RUNS = {"IPA": 16, "UCB told the incentives": 16, "epsilon-greedy, m = 500": 4, "epsilon-greedy, m = 100": 2}
+
+
+@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell.principal in RUNS], ids=lambda cell: cell.label)
+def test_our_runs_are_near_the_published_number(cell: Cell) -> None:
+    result = compare(cell, pseudo_regrets(cell, RUNS[cell.principal]))
+    assert abs(result.distance) < 3, result
+    if "m = 100" not in cell.principal:  # of which each run ends near 280 or near 15,000
+        assert result.mean == pytest.approx(cell.published, rel=0.2)
+
+
+def test_the_net_estimate_is_what_handicaps_the_published_epsilon_greedy() -> None:
+    as_published = next(cell for cell in CELLS if cell.principal == "epsilon-greedy, m = 100")
+    gross = replace(as_published, make=lambda n_arms, horizon: EpsilonGreedy(n_arms, horizon, 100, "gross"))
+    assert pseudo_regrets(gross, 2).max() < 400
+    assert pseudo_regrets(as_published, 2).max() > 5000
+
+
+def test_one_run_of_the_slow_cell() -> None:
+    cell = CELLS[-1]
+    regret = pseudo_regrets(cell, 1)[0]
+    assert abs(regret - cell.published) < 3 * cell.error  # type: ignore[operator]
+
+
+def test_pseudo_regret_counts_gaps_and_no_payment() -> None:
+    cell = Cell("zero", 5, 1000, 0.0, None, lambda n_arms, horizon: make("zero", n_arms=n_arms, horizon=horizon))
+    # The agent plays its own best arm, 1, at .24 + .99 each round; the best is arm 2, at .88 + .73.
+    assert pseudo_regrets(cell, 2) == pytest.approx([1000 * 0.38] * 2)
+    paying = Cell(
+        *("fixed", 5, 1000, 0.0, None),
+        lambda n_arms, horizon: make("fixed", n_arms=n_arms, horizon=horizon, incentives=[0, 0, 3, 0, 0]),
+    )
+    assert pseudo_regrets(paying, 2).tolist() == [0, 0]
+
+
+def test_the_instances_are_those_of_the_paper() -> None:
+    assert (IPA_K5.rewards, IPA_K50.rewards) == ("gaussian", "gaussian")
+    assert int((IPA_K5.theta + IPA_K5.mu).argmax()) == 2
+    assert {cell.n_arms for cell in CELLS} == {5, 50}
+
+
+def test_distances_are_in_combined_standard_errors() -> None:
+    regrets = np.array([9.0, 11.0])  # mean 10, standard error 1
+    assert compare(Cell("x", 5, 10, 4.0, math.sqrt(3), ToldUCB), regrets) == pytest.approx((10.0, 1.0, 3.0))
+    assert compare(Cell("x", 5, 10, 12.0, None, ToldUCB), regrets) == pytest.approx((10.0, 1.0, -math.sqrt(2)))
+
+
+def test_the_told_ucb_is_never_refused_and_must_see_the_game() -> None:
+    run = simulate(ToldUCB(5, 2000), "ipa-k5", "oracle", seed=1, checkpoints=[2000])
+    assert run.misses[-1] == 0
+    assert run.overpayment[-1] == pytest.approx(2000 / 2000)  # 1/T a round
+    with pytest.raises(RuntimeError, match="'ucb-told' must see the game"):
+        ToldUCB(5, 2000).offer()
+
+
+def test_the_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(published, "CELLS", CELLS[:1])
+    monkeypatch.setenv("COLUMNS", "120")
+    published.show(3)
+    printed = capsys.readouterr().out
+    assert "IPA, K = 5, T = 10000" in printed
+    assert "257.0" in printed
+    assert "±" in printed

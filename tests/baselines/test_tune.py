@@ -1,0 +1,89 @@
+"""Tuning: killed and run again it goes on, and it never plays the seeds on which parameters are compared."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from baselines import tune as tuning
+from baselines.tune import SPACES, TASKS, finished, loss, shipped, show, tune
+
+from .helpers import python
+
+pytest.importorskip("optuna", reason="optuna is not installed")
+
+
+def test_a_killed_search_goes_on_to_the_same_result(tmp_path: Path) -> None:
+    whole = tune("profit-target", "tiny", 5, tmp_path / "whole.journal")
+    killed = tmp_path / "results" / "killed.journal"
+    process = python(
+        "from pathlib import Path; import baselines.tune as tuning, time; own = tuning.loss\n"
+        "def slow(*a): time.sleep(0.4); return own(*a)\n"
+        f"tuning.loss = slow; tuning.tune('profit-target', 'tiny', 50, Path({str(killed)!r}))"
+    )
+    end = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < end:
+        # in the middle of a trial, once one has been finished and the next has drawn all its parameters
+        if killed.exists() and killed.read_text().count('"op_code": 5') + killed.read_text().count('"op_code":5') >= 8:
+            break
+        time.sleep(0.02)
+    time.sleep(0.5)
+    process.kill()
+    process.communicate()
+    resumed = tune("profit-target", "tiny", 5, killed)
+    assert [trial.params for trial in finished(resumed)][:5] == [trial.params for trial in finished(whole)]
+    assert [trial.value for trial in finished(resumed)][:5] == [trial.value for trial in finished(whole)]
+
+
+def test_a_finished_search_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = tune("bracket-ucb", "tiny", 3, tmp_path / "study.journal")
+    monkeypatch.setattr(tuning, "loss", None)
+    again = tune("bracket-ucb", "tiny", 2, tmp_path / "study.journal")
+    assert len(finished(again)) == len(finished(study)) == 3
+
+
+def test_the_first_trial_is_the_shipped_defaults(tmp_path: Path) -> None:
+    study = tune("bracket-ucb", "tiny", 1, tmp_path / "study.journal")
+    assert study.trials[0].params == shipped("bracket-ucb")
+    assert study.trials[0].value == loss("bracket-ucb", "tiny", shipped("bracket-ucb"))
+
+
+def test_seeds_are_kept_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seeds: list[int] = []
+    own = tuning.simulate
+
+    def noted(*args: object, seed: int, **settings: object) -> object:
+        seeds.append(seed)
+        return own(*args, seed=seed, **settings)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tuning, "simulate", noted)
+    tune("profit-target", "tiny", 2, tmp_path / "study.journal")
+    assert min(seeds) >= 10**6
+    seeds.clear()
+    show("profit-target", "tiny", 2, tmp_path / "study.journal")
+    assert {seed < 1000 for seed in seeds} == {True, False}
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("evaluation seeds", *SPACES["profit-target"]))
+
+
+def test_shipped_defaults_lie_in_their_ranges() -> None:
+    for principal, space in SPACES.items():
+        for name, value in shipped(principal).items():
+            assert space[name][0] <= value <= space[name][1], (principal, name)
+
+
+def test_settings_are_sound() -> None:
+    for task in TASKS.values():
+        assert all(setting.reference > 0 and setting.runs < 10**6 for setting in task)
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"principal = 'zero' is unknown.*; known: profit-target"):
+        tune("zero", "tiny", 1, tmp_path / "study.journal")
+    with pytest.raises(ValueError, match=r"task = 'tinny' is unknown \(did you mean 'tiny'\?\)"):
+        tune("profit-target", "tinny", 1, tmp_path / "study.journal")
+    with pytest.raises(ValueError, match="trials = 0 must be an integer at least 1"):
+        tune("profit-target", "tiny", 0, tmp_path / "study.journal")
+    assert not list(tmp_path.iterdir())
