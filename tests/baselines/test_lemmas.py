@@ -111,6 +111,19 @@ def test_a_search_takes_at_most_3l_minus_1_rounds(agent: ScriptedAgent, rewards:
         assert (lengths[:, 0] > 2 * lengths[:, 1]).any()  # the paper says 2L; nothing stops C1 on failures
 
 
+@pytest.mark.parametrize("ties", ["lowest", "largest-incentive"])
+def test_a_search_ends_strictly_above_an_optimal_incentive_that_it_meets(ties: str) -> None:
+    """Optimal incentives on the grid of the search, ties to the target: where b might be pi* itself. T = 64."""
+    for step in range(65):
+        principal = Searcher(2, 64)
+        principal.only = 0
+        instance = IID([0.0, step / 64], [0.5, 0.5])
+        simulate(principal, instance, make_agent("oracle", ties=ties), seed=0)
+        assert principal.found
+        for found in principal.found:
+            assert 0 < found.incentive - step / 64 <= 4 / 64
+
+
 @pytest.mark.parametrize("L", [1, 2, 5, 10, 20])
 def test_the_longest_search(L: int) -> None:
     """pi* = 2^-(L-1) is met exactly by try L - 1; then every try fails and every check passes."""
@@ -290,6 +303,18 @@ def test_every_active_arm_is_played_as_often_as_planned(exploring_games: list[Ga
         count += len(finished)
     assert violations <= len(exploring_games) / T
     assert count > 100
+
+
+def test_an_incentive_that_is_always_enough_is_held_to_the_end(exploring_games: list[Game]) -> None:
+    """In phase 1 the first incentive is 1 + 1/T: it is held for 2 T_1 rounds, and no second one is needed."""
+    if exploring_games[0].principal.name == "exploratory-oracle":
+        pytest.skip("it holds what its searches found")
+    violations = 0
+    for game in exploring_games:
+        first = [note for note, _ in game.holds() if note.phase.number == 1]
+        as_planned = [(arm, 2 * game.run.phases[0].length) for arm in range(5)]
+        violations += [(note.request.target, note.outcome.rounds) for note in first] != as_planned
+    assert violations <= len(exploring_games) / T
 
 
 def test_bad_arms_are_played_half_of_the_time_they_are_paid(exploring_games: list[Game]) -> None:

@@ -109,12 +109,12 @@ def test_no_drift_no_suspicion_no_bracket() -> None:
 @pytest.mark.parametrize(
     ("name", "n_arms", "horizon", "runs", "bound"),
     [
-        ("profit-target", 3, 100, 2000, 2.2),
-        ("profit-target", 5, 200, 2000, 3.6),
+        ("profit-target", 3, 100, 1000, 2.2),
+        ("profit-target", 5, 200, 1000, 3.6),
         ("profit-target", 5, 1000, 2000, 7.0),
-        ("bracket-ucb", 3, 100, 2000, 2.2),
-        ("bracket-ucb", 5, 200, 2000, 3.9),
-        ("bracket-ucb", 5, 1000, 2000, 8.5),
+        ("bracket-ucb", 3, 100, 1000, 2.2),
+        ("bracket-ucb", 5, 200, 1000, 3.9),
+        ("bracket-ucb", 5, 1000, 1000, 8.5),
     ],
 )
 def test_regret_on_uniform_instances(name: str, n_arms: int, horizon: int, runs: int, bound: float) -> None:
@@ -127,21 +127,15 @@ def test_regret_on_other_instances(name: str, instance: str) -> None:
     assert regrets(name, 5, 10_000, 60, instance).mean() < 100
 
 
+@pytest.mark.parametrize("how", ["uniform", "round-robin"])
 @pytest.mark.parametrize("name", NAMES)
-def test_an_exploring_agent_costs_little_more_than_her_own_exploration(name: str) -> None:
-    horizon, runs = 10_000, 40
-    ours = regrets(name, 5, horizon, runs, agent=make_agent("exploratory", c0=1.0))
-    told = regrets("oracle", 5, horizon, runs, agent=make_agent("exploratory", c0=1.0))
-    assert ours.mean() < 1.6 * told.mean()
-
-
-@pytest.mark.parametrize("how", ["worst", "round-robin", 1])
-def test_other_ways_to_explore(how: str | int) -> None:
+def test_an_exploring_agent_is_not_taken_for_one_that_refuses(name: str, how: str) -> None:
     agent = make_agent("exploratory", c0=1.0, how=how)
-    horizon, runs = 10_000, 20
-    assert regrets("profit-target", 5, horizon, runs, agent=agent).mean() < 0.1 * horizon
+    ours, told, zero = (regrets(n, 5, 10_000, 30, agent=agent).mean() for n in (name, "oracle", "zero"))
+    assert ours < 3.0 * told  # who reads her beliefs still pays for her exploration
+    assert ours < 0.5 * zero
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_agent_that_knows_her_means(name: str) -> None:
-    assert np.median(regrets(name, 5, 10_000, 40, agent="oracle")) < 100
+    assert np.median(regrets(name, 5, 10_000, 40, agent="oracle")) < 200

@@ -394,12 +394,17 @@ def test_c_ipa_learns_all_that_the_play_of_a_third_arm_reveals() -> None:
         for _ in range(60):
             offer = principal.offer()
             asked, played = int(principal.request().target), choose(offer)  # type: ignore[union-attr]
-            values = instance.arms @ principal.knowledge.centre
+            values, difference = (
+                instance.arms @ principal.knowledge.centre,
+                instance.arms[played] - instance.arms[asked],
+            )
+            half_width = principal.knowledge.widths(difference[None])[0] / 2
             principal.observe(played, 0.0)
             principal.offer()
             if played not in (asked, int(values.argmax())):
-                gained = (instance.arms[played] - instance.arms[asked]) @ principal.knowledge.centre
-                assert gained >= offer[asked] - 1e-12
+                before = values[played] - values[asked]
+                moved = (half_width + 3 * (offer[asked] - before)) / 4  # a deep cut in three dimensions
+                assert difference @ principal.knowledge.centre == pytest.approx(before + moved)
                 thirds += 1
     assert thirds > 20
 

@@ -470,7 +470,7 @@ def test_twins_of_one_prediction_do_not_share_draws() -> None:
 # -------------------------------------------------------------------------------------- the registry
 
 SETTINGS: dict[str, dict[str, Any]] = {"fixed": {"incentives": [0.1, 0.2, 0.3, 0.4]}}
-LINEAR = ("linear",)
+LINEAR = ("linear", "c-ipa")
 
 
 @pytest.mark.parametrize("name", principals())
