@@ -66,6 +66,22 @@ def matchups(
     table.show(tuple(10**power for power in range(min(4, longest), longest + 1)), runs, processes)
 
 
+@app.command()
+def tune(
+    principal: str = typer.Argument(help="profit-target or bracket-ucb."),
+    task: str = typer.Option("all", help="short, long, all or tiny."),
+    trials: int = typer.Option(50, min=1, help="Finished trials in all; a killed search goes on."),
+    storage: Path = typer.Option(Path("results/tune.journal"), help="Where the search is kept."),
+) -> None:
+    """Search for a principal's parameters, on seeds kept apart from those that they are compared on.
+
+    Example: python -m baselines tune profit-target --task short --trials 20
+    """
+    from baselines import tune as tuning
+
+    tuning.show(principal, task, trials, storage)
+
+
 def main() -> None:
     """Entry point of ``pa-bench``."""
     app()

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baselines.principals.epsilon_greedy import EpsilonGreedy
-from baselines.principals.ipa import IPA, net_ucb
 from baselines.protocol import Floats, Principal, Rounds
+from baselines.scripted.epsilon_greedy import EpsilonGreedy
+from baselines.scripted.ipa import IPA, net_ucb
 from baselines.simulate import simulate
 from pa_env import kernel
 from pa_env.game import Game

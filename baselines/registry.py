@@ -7,7 +7,7 @@ from typing import Any
 from baselines.protocol import Principal
 from pa_env.checks import known
 
-# Name -> module in baselines.principals and class in it; imported when asked for.
+# Name -> module in baselines.scripted and class in it; imported when asked for.
 PRINCIPALS = {
     "elimination": ("elimination", "Elimination"),
     "elimination-offline": ("elimination_offline", "EliminationOffline"),
@@ -20,6 +20,8 @@ PRINCIPALS = {
     "robust-epsilon-greedy": ("robust_epsilon_greedy", "RobustEpsilonGreedy"),
     "belgic": ("belgic", "Belgic"),
     "explore-then-commit": ("explore_then_commit", "ExploreThenCommit"),
+    "profit-target": ("profit_target", "ProfitTarget"),
+    "bracket-ucb": ("bracket_ucb", "BracketUCB"),
     "zero": ("simple", "Zero"),
     "fixed": ("simple", "Fixed"),
     "oracle": ("simple", "Oracle"),
@@ -35,7 +37,7 @@ def factory(name: str) -> type[Principal]:
     """The class behind a name."""
     known("principal", name, PRINCIPALS)
     module, class_name = PRINCIPALS[name]
-    made: type[Principal] = getattr(importlib.import_module(f"baselines.principals.{module}"), class_name)
+    made: type[Principal] = getattr(importlib.import_module(f"baselines.scripted.{module}"), class_name)
     return made
 
 

@@ -14,10 +14,10 @@ import pytest
 
 import baselines
 from baselines import Run, hold, simulate
-from baselines.principals.exploratory import Exploratory
-from baselines.principals.phased import Constants, Phased
-from baselines.principals.search import asymmetric_search
 from baselines.protocol import Rounds
+from baselines.scripted.exploratory import Exploratory
+from baselines.scripted.phased import Constants, Phased
+from baselines.scripted.search import asymmetric_search
 from pa_env import IID, make_agent
 from pa_env.agents import ScriptedAgent
 

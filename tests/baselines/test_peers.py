@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines import Principal, simulate
-from baselines.principals.belgic import Belgic
-from baselines.principals.c_ipa import CIPA, Ellipsoid
-from baselines.principals.epsilon_greedy import EpsilonGreedy, feasible_point, padding
-from baselines.principals.explore_then_commit import ExploreThenCommit
-from baselines.principals.ipa import IPA
-from baselines.principals.robust_epsilon_greedy import RobustEpsilonGreedy, least_violation
 from baselines.protocol import Follow, Hold
+from baselines.scripted.belgic import Belgic
+from baselines.scripted.c_ipa import CIPA, Ellipsoid
+from baselines.scripted.epsilon_greedy import EpsilonGreedy, feasible_point, padding
+from baselines.scripted.explore_then_commit import ExploreThenCommit
+from baselines.scripted.ipa import IPA
+from baselines.scripted.robust_epsilon_greedy import RobustEpsilonGreedy, least_violation
 from pa_env import IID, Linear, make_agent
 
 from .helpers import Floats, step_through, watch

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from baselines import make, published, simulate
-from baselines.principals.epsilon_greedy import EpsilonGreedy
 from baselines.published import CELLS, Cell, ToldUCB, compare, pseudo_regrets
+from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from pa_env.instances import IPA_K5, IPA_K50
 
 RUNS = {"IPA": 16, "UCB told the incentives": 16, "epsilon-greedy, m = 500": 4, "epsilon-greedy, m = 100": 2}

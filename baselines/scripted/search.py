@@ -3,8 +3,8 @@
 import math
 from collections.abc import Generator
 
-from baselines.principals.phased import Phased
 from baselines.protocol import Hold, Outcome, hold
+from baselines.scripted.phased import Phased
 
 Search = Generator[Hold, Outcome, float]
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from baselines.principals.epsilon_greedy import padding
 from baselines.protocol import Floats, Principal, Rounds, hold, offer
+from baselines.scripted.epsilon_greedy import padding
 from pa_env.checks import at_least
 
 GROWTH = 1.25  # s_hat is estimated anew when there are this many times as many explorations

@@ -7,10 +7,10 @@ from itertools import count
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.principals.design import g_optimal_design
-from baselines.principals.phased import Constants, Phased, without
-from baselines.principals.steiner import multi_scale_search, unit_ball
 from baselines.protocol import Floats, Hold, Outcome, Rounds, hold, offer
+from baselines.scripted.design import g_optimal_design
+from baselines.scripted.phased import Constants, Phased, without
+from baselines.scripted.steiner import multi_scale_search, unit_ball
 from pa_env.checks import numbers
 
 

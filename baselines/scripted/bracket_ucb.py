@@ -1,13 +1,13 @@
 """One arm at a time, chosen by brackets on what each of them costs. Ours, not from a paper, and without a proof."""
 
-from baselines.principals.profit_target import ProfitTarget
+from baselines.scripted.profit_target import ProfitTarget
 from pa_env.checks import at_least
 
 
 class BracketUCB(ProfitTarget):
     """Pay only the arm that may be worth most: upper bounds on theta, lower bounds on its price pi*.
 
-    Beliefs, g and prices are those of :mod:`baselines.principals.profit_target`; m_b +- ``optimism`` sqrt(v_b) is a
+    Beliefs, g and prices are those of :mod:`baselines.scripted.profit_target`; m_b +- ``optimism`` sqrt(v_b) is a
     bracket on the agent's mean muhat_b. The choice is the arm with the largest
 
         g_a - max(0, max_b {lower end of b} - upper end of a),

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from baselines.principals.search import Search, binary_search
 from baselines.protocol import Principal, Rounds, hold
+from baselines.scripted.search import Search, binary_search
 from pa_env.checks import at_least
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from baselines.principals.search import binary_search
 from baselines.protocol import Floats, Follow, Principal, Rounds, follow
+from baselines.scripted.search import binary_search
 from pa_env.checks import at_least
 from pa_env.compiling import compiled
 from pa_env.game import RULE

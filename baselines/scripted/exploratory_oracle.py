@@ -2,10 +2,10 @@
 
 from collections.abc import Generator
 
-from baselines.principals.exploratory import Exploratory
-from baselines.principals.phased import Constants
-from baselines.principals.search import Search, binary_search
 from baselines.protocol import Hold, Outcome
+from baselines.scripted.exploratory import Exploratory
+from baselines.scripted.phased import Constants
+from baselines.scripted.search import Search, binary_search
 
 
 class ExploratoryOracle(Exploratory):

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from baselines.principals.ipa import net_ucb
 from baselines.protocol import Principal, Rounds, hold
+from baselines.scripted.ipa import net_ucb
 from pa_env.checks import at_least
 
 

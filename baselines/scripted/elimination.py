@@ -4,9 +4,9 @@ import math
 from collections.abc import Generator
 from itertools import count
 
-from baselines.principals.phased import Constants, Phased, without
-from baselines.principals.search import asymmetric_search
 from baselines.protocol import Hold, Outcome, Rounds, hold, offer
+from baselines.scripted.phased import Constants, Phased, without
+from baselines.scripted.search import asymmetric_search
 
 
 class Elimination(Phased):

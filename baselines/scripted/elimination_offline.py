@@ -3,10 +3,10 @@
 import math
 from itertools import count
 
-from baselines.principals.elimination import Elimination
-from baselines.principals.phased import without
-from baselines.principals.search import asymmetric_search
 from baselines.protocol import Rounds
+from baselines.scripted.elimination import Elimination
+from baselines.scripted.phased import without
+from baselines.scripted.search import asymmetric_search
 
 
 class EliminationOffline(Elimination):
