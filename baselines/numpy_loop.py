@@ -21,21 +21,21 @@ def play(n_arms: int, horizon: int, seed: int = 0) -> dict[str, float]:
     """The plain loop, against the empirical-mean agent with Bernoulli rewards."""
     rng = np.random.default_rng(seed)
     theta, mu = rng.random(n_arms), rng.random(n_arms)
-    benchmark = (theta + mu).max() - mu.max()
+    benchmark = (theta - (mu.max() - mu)).max()
     plays, rewards, agent_rewards = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms)
     total = {"utility": 0.0, "regret": 0.0, "regret_oracle": 0.0, "regret_bar": 0.0}
-    incentives = np.zeros(n_arms)
     for _ in range(horizon):
         counts = np.maximum(plays, 1)
         target = np.argmax(rewards / counts + np.sqrt(2 * np.log(horizon) / counts))
-        incentives[:] = 0.0
+        incentives = np.zeros(n_arms)
         incentives[target] = 1 + 1 / horizon
         means = agent_rewards / counts
         arm = np.argmax(means + incentives)
         x, r = float(rng.random() < theta[arm]), float(rng.random() < mu[arm])
         expected = theta[arm] - incentives[arm]
         total["utility"] += x - incentives[arm]
-        total["regret"] += (theta + means).max() - means.max() - expected
+        optimal = means.max() - means
+        total["regret"] += (theta - optimal).max() - expected
         total["regret_oracle"] += benchmark - expected
         total["regret_bar"] += benchmark - theta[arm] + incentives.sum()
         plays[arm] += 1

@@ -390,17 +390,18 @@ def first_bad(offers: Array, most: float) -> int:
 
 
 @compiled
-def exp3_probability(copies: Array, gains: Array, i: int, arm: int) -> float:
-    """The probability that EXP3 plays an arm now: softmax of the estimated gains, mixed with a little of every arm."""
+def exp3_probability(copies: Array, gains: Array, offers: Array, i: int, arm: int) -> float:
+    """The probability that EXP3 plays an arm now: a softmax of what t rounds at this offer would bring, and mixed."""
     n_arms, t = gains.shape[1], copies[i].t + 1
     rate = math.sqrt(math.log(n_arms) / (n_arms * t))
-    highest, total = gains[i, 0], 0.0
-    for b in range(1, n_arms):
-        highest = max(highest, gains[i, b])
+    highest, total = -np.inf, 0.0
     for b in range(n_arms):
-        total += math.exp(rate * (gains[i, b] - highest))
+        highest = max(highest, gains[i, b] + t * offers[i, b])
+    for b in range(n_arms):
+        total += math.exp(rate * (gains[i, b] + t * offers[i, b] - highest))
     mixed = min(1.0, n_arms * rate)
-    return (1.0 - mixed) * math.exp(rate * (gains[i, arm] - highest)) / total + mixed / n_arms
+    own = math.exp(rate * (gains[i, arm] + t * offers[i, arm] - highest))
+    return (1.0 - mixed) * own / total + mixed / n_arms
 
 
 @compiled
@@ -410,7 +411,7 @@ def low_regret_arm(rules: Array, copies: Array, arms: Array, plays: Array, gains
     if agent == EXP3:
         left = uniform(key, place(EXPLORE, t))
         for b in range(n_arms - 1):
-            left -= exp3_probability(copies, gains, i, b)
+            left -= exp3_probability(copies, gains, offers, i, b)
             if left < 0.0:
                 return b
         return n_arms - 1
@@ -677,11 +678,8 @@ def play(
                 results[i, ARM], results[i, REWARD_PRINCIPAL], results[i, REWARD_AGENT] = arm, x, r
                 for b in range(n_arms):
                     results[i, OPTIMAL + b] = highest - arms[i, MEAN, b]
-            if gains is not None and rules[0].agent == EXP3:  # incentives are seen, rewards only of the arm played
-                estimate = r / exp3_probability(copies, gains, i, arm)
-                for b in range(n_arms):
-                    gains[i, b] += offers[i, b]
-                gains[i, arm] += estimate
+            if gains is not None and rules[0].agent == EXP3:
+                gains[i, arm] += r / exp3_probability(copies, gains, offers, i, arm)
             plays[i, arm], arms[i, PRINCIPAL_SUM, arm], copies[i].t = n, principal_sum, t
             if linear is None:
                 arms[i, MEAN, arm], arms[i, AGENT_SUM, arm] = mean, agent_sum

@@ -53,7 +53,7 @@ class Belgic(Principal):
 
     def rounds(self) -> Rounds:
         """Search in batches, then UCB."""
-        incentives = np.zeros(self.n_arms)  # tau
+        self.transfers = np.zeros(self.n_arms)  # tau
         for a in range(self.n_arms):
             low, high = 0.0, 1.0
             for _ in range(self.batches):
@@ -61,5 +61,5 @@ class Belgic(Principal):
                 outcome = yield hold(a, middle, rounds=self.batch)
                 refused = outcome.rounds - int(outcome.plays[a])
                 low, high = (middle, high) if refused > self.refusals else (low, middle)
-            incentives[a] = high + self.margin
-        yield net_ucb(self, incentives)
+            self.transfers[a] = high + self.margin
+        yield net_ucb(self, self.transfers)
