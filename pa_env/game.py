@@ -363,7 +363,7 @@ class Game:
     def _check_single(self, stop: Floats | None = None) -> None:
         if self.copies != 1:
             raise ValueError(f"copies = {self.copies}: a whole stretch is played in a game of one copy only")
-        if stop is not None and not (isinstance(stop, np.ndarray) and stop.shape == (6,) and stop.dtype is FLOAT64):
+        if stop is not None and not (isinstance(stop, np.ndarray) and stop.shape == (6,) and stop.dtype == FLOAT64):
             raise ValueError(f"stop = {stop!r} must come from pa_env.game.stop_rule(target, alpha, beta)")
         self.check_running()
 

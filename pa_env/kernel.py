@@ -195,9 +195,9 @@ def draw_means(copies: Array, arms: Array, i: int, family: int) -> None:
 
 
 @compiled
-def draw_linear(copies: Array, arms: Array, linear: Array, i: int) -> None:
+def draw_linear(copies: Array, linear: Array, i: int, n_arms: int) -> None:
     """Draw the arms, s and nu of copy ``i`` uniformly from the unit ball."""
-    n_arms, dim, rows = arms.shape[2], linear.shape[2], linear.shape[1]
+    dim, rows = linear.shape[2], linear.shape[1]
     at = place(INSTANCE, 1)
     for a in range(n_arms + 2):
         row = a if a < n_arms else rows - 2 + (a - n_arms)
@@ -208,11 +208,6 @@ def draw_linear(copies: Array, arms: Array, linear: Array, i: int) -> None:
         scale = uniform(copies[i].episode_key, at + a * (dim + 1) + dim) ** (1.0 / dim) / math.sqrt(square)
         for k in range(dim):
             linear[i, row, k] *= scale
-    for a in range(n_arms):
-        arms[i, MU, a] = arms[i, THETA, a] = 0.0
-        for k in range(dim):
-            arms[i, MU, a] += linear[i, a, k] * linear[i, rows - 2, k]
-            arms[i, THETA, a] += linear[i, a, k] * linear[i, rows - 1, k]
 
 
 @compiled
@@ -245,10 +240,16 @@ def begin(
                 draw_means(copies, arms, i, family)
         else:
             if family != GIVEN:
-                draw_linear(copies, arms, linear, i)
-            for row in range(n_arms, linear.shape[1] - 2):
+                draw_linear(copies, linear, i, n_arms)
+            s = linear.shape[1] - 2
+            for row in range(n_arms, s):
                 for k in range(linear.shape[2]):
                     linear[i, row, k] = 0.0
+            for a in range(n_arms):  # here for all, so that an instance given again has the same last digits
+                arms[i, MU, a] = arms[i, THETA, a] = 0.0
+                for k in range(linear.shape[2]):
+                    arms[i, MU, a] += linear[i, a, k] * linear[i, s, k]
+                    arms[i, THETA, a] += linear[i, a, k] * linear[i, s + 1, k]
         highest = joint = -np.inf
         for a in range(n_arms):
             highest = max(highest, arms[i, MU, a])

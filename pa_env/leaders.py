@@ -80,7 +80,7 @@ class Leaders:
         k, most = self.game.n_arms, self.game.max_incentive
         offer = numbers("the principal's offer", made, f", one for each of {k} arms")
         if offer.shape != (k,):
-            raise ValueError(f"the principal's offer has shape {offer.shape}: it must have a number for each arm")
+            raise ValueError(f"the principal's offer has shape {offer.shape}: it must be ({k},), a number for each arm")
         bad = np.flatnonzero(~((offer >= 0) & (offer <= most)))
         if bad.size:
             raise ValueError(

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,12 +69,13 @@ def step_through(principal: Principal, seed: int, **settings: Any) -> tuple[list
     return infos, offers, game
 
 
-def python(code: str) -> subprocess.Popen[str]:
-    """A process of its own, which finds the packages where this one did."""
+@contextmanager
+def python(code: str) -> Iterator[subprocess.Popen[str]]:
+    """A process of its own, which finds the packages where this one did, and does not outlive the test."""
     preamble = f"import sys; sys.path.insert(0, {str(Path(baselines.__file__).parent.parent)!r})\n"
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", preamble + code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-W", "error", "-c", preamble + code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

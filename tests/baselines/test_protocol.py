@@ -491,13 +491,13 @@ def test_every_principal_of_the_registry_plays(name: str) -> None:
 
 def test_principals_can_be_listed_before_and_after_one_is_made() -> None:
     """The folder of the same name must not take the function's place when it is imported."""
-    process = python("""
+    with python("""
 import baselines
 names = baselines.principals()
 baselines.make("zero", n_arms=2, horizon=9)
 assert baselines.principals() == names
-""")
-    assert process.communicate(timeout=60)[1] == ""
+""") as process:
+        assert process.communicate(timeout=60)[1] == ""
 
 
 def offers_of(principal: Principal, rounds: int) -> list[Floats]:

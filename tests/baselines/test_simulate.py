@@ -187,7 +187,7 @@ def test_counters_pass_two_billion() -> None:
 
 def test_memory_does_not_grow_with_the_horizon() -> None:
     """Kilobytes of resident memory at the peak, after 1e5 rounds and after 1e8."""
-    process = python("""
+    with python("""
 import resource, baselines
 def peak(name, agent, horizon, **parameters):
     principal = baselines.make(name, n_arms=5, horizon=horizon, **parameters)
@@ -195,8 +195,8 @@ def peak(name, agent, horizon, **parameters):
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for horizon in (10**5, 10**8):
     print(max(peak("zero", "oracle", horizon), peak("elimination", "empirical-mean", horizon, constants="practical")))
-""")
-    output, errors = process.communicate(timeout=120)
+""") as process:
+        output, errors = process.communicate(timeout=120)
     assert not errors
     small, large = map(int, output.split())
     assert large - small < 3_000
@@ -204,18 +204,18 @@ for horizon in (10**5, 10**8):
 
 @pytest.mark.parametrize("name", ["zero", "elimination", "oracle"])
 def test_ctrl_c_stops_a_simulation_of_ten_billion_rounds(name: str) -> None:
-    process = python(f"""
+    with python(f"""
 import baselines
 baselines.simulate({name!r}, "uniform", horizon=1000)
 print("ready", flush=True)
 baselines.simulate({name!r}, "uniform", horizon=10**10)
-""")
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    begun = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+""") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
     assert time.monotonic() - begun < 2.0
     assert process.returncode == -signal.SIGINT
     assert errors.count("Traceback") == 1

@@ -112,11 +112,12 @@ def exploration_probability(c0: float, t: int) -> float:
     return min(1.0, c0 * math.sqrt(math.log(2 * t) / t))
 
 
-def exp3_probabilities(gains: list[float], t: int) -> list[float]:
-    """Softmax at the rate sqrt(log K / (K t)), mixed with the uniform distribution."""
+def exp3_probabilities(gains: Sequence[float], offer: Sequence[float], t: int) -> list[float]:
+    """Softmax of G_a + t pi_a at the rate sqrt(log K / (K t)), mixed with the uniform distribution."""
     k = len(gains)
     rate = math.sqrt(math.log(k) / (k * t))
-    weights = [math.exp(rate * (gain - max(gains))) for gain in gains]
+    worth = [gain + t * incentive for gain, incentive in zip(gains, offer, strict=True)]
+    weights = [math.exp(rate * (each - max(worth))) for each in worth]
     mixed = min(1.0, k * rate)
     return [(1 - mixed) * weight / total(weights) + mixed / k for weight in weights]
 
@@ -165,7 +166,7 @@ class Replay:
     def answer(self, offer: Sequence[float]) -> int:
         """The arm that the agent plays on this offer."""
         if self.agent.name == "exp3":
-            return self._exp3()
+            return self._exp3(offer)
         if self.agent.name in ("ucb", "thompson"):
             indices = [
                 mean + incentive + self._bonus(a)
@@ -197,15 +198,13 @@ class Replay:
             return math.sqrt(2 * math.log(self.t) / n) if n else math.inf
         return normals(splitmix(self.key, at(EXPLORE_ARM, self.t * self.k + arm)))[0] / math.sqrt(n + 1)
 
-    def _exp3(self) -> int:
-        """Auer et al. (2002): gains of all arms are estimated from what was seen, and drawn from with noise."""
+    def _exp3(self, offer: Sequence[float]) -> int:
+        """Gains G_a of the arms are sums of rewards over the probabilities with which they were played."""
         gains = [0.0] * self.k
-        for t, (offer, arm, _, r) in enumerate(self.history, start=1):
-            seen = r / exp3_probabilities(gains, t)[arm]
-            gains = [gain + incentive for gain, incentive in zip(gains, offer, strict=True)]
-            gains[arm] += seen
+        for t, (past, arm, _, r) in enumerate(self.history, start=1):
+            gains[arm] += r / exp3_probabilities(gains, past, t)[arm]
         left = uniform(self.key, at(EXPLORE, self.t))
-        for arm, probability in enumerate(exp3_probabilities(gains, self.t)):
+        for arm, probability in enumerate(exp3_probabilities(gains, offer, self.t)):
             left -= probability
             if left < 0:
                 return arm

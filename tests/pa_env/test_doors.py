@@ -302,13 +302,12 @@ class TestCopies:
         assert ends[0] == ends[1]
 
     def test_held(self, agent: str, instance: str, how: str) -> None:
-        game, stop = Game(**settings(agent, instance, horizon=500)), stop_rule(1, 0.5, 5.0)
+        game, stop = Game(**settings(agent, instance, horizon=500)), stop_rule(1, 5.0, 5.0)
         game.begin([1])
         game.hold([0.0, 0.4, 0.0, 0.1], 20, stop)
         twin, twin_stop = copied((game, stop), how)
-        assert (
-            twin.hold([0.0, 0.4, 0.0, 0.1], 400, twin_stop).rounds == game.hold([0.0, 0.4, 0.0, 0.1], 400, stop).rounds
-        )
+        rounds = [each.hold([0.0, 0.4, 0.0, 0.1], 400, rule).rounds for each, rule in ((twin, twin_stop), (game, stop))]
+        assert rounds[0] == rounds[1] > 0
         assert_array_equal(twin_stop, stop)
         assert twin.totals() == game.totals()
 
