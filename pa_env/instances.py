@@ -10,7 +10,7 @@ Families, drawn anew each episode (Bernoulli rewards where nothing else is said)
 
 - ``uniform``: every mean is U[0, 1].
 - ``misaligned``: uniform, then sorted against each other: the principal's best arm is the agent's worst.
-- ``gap``: theta_a + mu_a = 0.8 for all arms but one, drawn at random, that has 1.0; theta_a is U[0.2, 0.6].
+- ``gap``: theta_a + mu_a = 0.8 with theta_a U[0.2, 0.6]; one arm, drawn at random, has 0.1 more of each.
 - ``clustered``: three centres in [0.05, 0.95]^2, each arm within 0.05 of one: many arms are nearly best.
 - ``ipa-k5``, ``ipa-k50``: the two fixed instances of the published experiments of Scheid et al. (ICML 2024,
   arXiv 2403.03811), with unit-variance Gaussian rewards.

@@ -178,20 +178,15 @@ def draw_means(copies: Array, arms: Array, i: int, family: int) -> None:
         arms[i, THETA, a], arms[i, MU, a] = u, v
     if family == MISALIGNED:  # the arm with the r-th largest theta gets the r-th smallest mu
         for a in range(n_arms):
-            arms[i, AGENT_SUM, a] = arms[i, MU, a]
-        for a in range(n_arms):
-            theta_rank = 0
+            rank = 0
             for b in range(n_arms):
-                theta_rank += arms[i, THETA, b] > arms[i, THETA, a] or (
-                    arms[i, THETA, b] == arms[i, THETA, a] and b < a
-                )
-            for c in range(n_arms):
-                mu_rank = 0
-                for b in range(n_arms):
-                    smaller = arms[i, AGENT_SUM, b] < arms[i, AGENT_SUM, c]
-                    mu_rank += smaller or (arms[i, AGENT_SUM, b] == arms[i, AGENT_SUM, c] and b < c)
-                if mu_rank == theta_rank:
-                    arms[i, MU, a] = arms[i, AGENT_SUM, c]
+                rank += arms[i, MU, b] < arms[i, MU, a] or (arms[i, MU, b] == arms[i, MU, a] and b < a)
+            arms[i, MEAN, rank] = arms[i, MU, a]  # sorted
+        for a in range(n_arms):
+            rank = 0
+            for b in range(n_arms):
+                rank += arms[i, THETA, b] > arms[i, THETA, a] or (arms[i, THETA, b] == arms[i, THETA, a] and b < a)
+            arms[i, MU, a] = arms[i, MEAN, rank]
 
 
 @compiled
@@ -420,8 +415,8 @@ def low_regret_arm(rules: Array, copies: Array, arms: Array, plays: Array, gains
     for b in range(n_arms):
         index = arms[i, MEAN, b] + offers[i, b]
         if agent == THOMPSON:
-            at = place(EXPLORE_ARM, t * n_arms + b)
-            index += normals(draw(key, at))[0] / math.sqrt(plays[i, b] + 1.0)
+            round_key = draw(key, place(EXPLORE_ARM, t))
+            index += normals(draw(round_key, b + 1))[0] / math.sqrt(plays[i, b] + 1.0)
         elif plays[i, b] == 0:
             index = np.inf
         else:

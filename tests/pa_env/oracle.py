@@ -196,7 +196,8 @@ class Replay:
         n = len(self.rewards_of(arm))
         if self.agent.name == "ucb":
             return math.sqrt(2 * math.log(self.t) / n) if n else math.inf
-        return normals(splitmix(self.key, at(EXPLORE_ARM, self.t * self.k + arm)))[0] / math.sqrt(n + 1)
+        round_key = splitmix(self.key, at(EXPLORE_ARM, self.t))
+        return normals(splitmix(round_key, arm + 1))[0] / math.sqrt(n + 1)
 
     def _exp3(self, offer: Sequence[float]) -> int:
         """Gains G_a of the arms are sums of rewards over the probabilities with which they were played."""
