@@ -32,9 +32,9 @@ class Curve:
     @property
     def label(self) -> str:
         """For the table and the figure."""
-        constants = f" ({self.parameters.get('constants', 'paper')} constants)" if self.theorem else ""
+        constants = f" ({self.parameters.get('constants', 'paper')})" if self.theorem else ""
         explores = f", c0 = {self.c0:g}" if self.agent.startswith("exploratory") else ""
-        return f"{self.principal}{constants}, {self.agent} agent{explores}"
+        return f"{self.principal}{constants} vs {self.agent}{explores}"
 
     @property
     def promise(self) -> str:
@@ -98,7 +98,14 @@ def show(runs: int, out: Path) -> None:
     from rich.table import Table
 
     console = Console()
-    table = Table("curve", "T", "slope", "95% interval", "theorem", title=f"Growth of R_T, {runs} runs each")
+    table = Table(
+        "principal (constants) vs agent",
+        "T",
+        "slope",
+        "95% interval",
+        "theorem",
+        title=f"Growth of R_T, {runs} runs each",
+    )
     results = []
     for curve in track(CURVES, console=console, transient=True):
         values = regrets(curve, runs)
@@ -116,7 +123,7 @@ def draw(results: list[tuple[Curve, Floats, float]], out: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 7), layout="constrained")
+    figure = Figure(figsize=(9, 7), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     colours = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#7F7F7F")
