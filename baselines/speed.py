@@ -143,11 +143,11 @@ def rows() -> Iterator[Row]:
     yield Row(
         "gym.make", scalar(ours_scalar, steps), steps, scalar(cartpole_scalar, steps), steps, "x CartPole-v1", 2.0
     )
-    from pettingzoo.classic import rps_v2  # imports pygame
+    from pettingzoo.classic.rps import rps  # imports pygame
 
     steps = 10_000
-    aec, rps = principal_agent_v0.env(), rps_v2.env(max_cycles=1000)
-    yield Row("AEC env()", turns(aec, steps), steps, turns(rps, steps), steps, "x rps_v2", 1.0)
+    aec, yardstick = principal_agent_v0.env(), rps.env(max_cycles=1000)
+    yield Row("AEC env()", turns(aec, steps), steps, turns(yardstick, steps), steps, "x rps_v2", 1.0)
 
 
 def simulated(principal: str | Principal, agent: str, horizon: int, **instance: Any) -> Callable[[], object]:
