@@ -20,7 +20,8 @@ class LinearElimination(Phased):
     ``arms`` (n_arms, dim): the arms' vectors, which the principal knows (``info["arms"]`` of a reset). Guarantee:
     E[R_T] = O(d^(4/3) T^(2/3) log^(2/3) T) with delta = 1/T, against the agent that learns by least squares.
 
-    ``constants="practical"``: s = 1/64, and epsilon_m / 64 from m = 1 on. With the paper's an incentive below the cap
+    ``constants="practical"``: s = 1/64, and epsilon_m / 64 from m = 1 on; below T = 1e6 this loses the best arm now and
+    then. With the paper's an incentive below the cap
     2d + 1/T is offered from T about 9e7 (d = 2).
     """
 
