@@ -16,21 +16,19 @@ pytest.importorskip("optuna", reason="optuna is not installed")
 def test_a_killed_search_goes_on_to_the_same_result(tmp_path: Path) -> None:
     whole = tune("profit-target", "tiny", 5, tmp_path / "whole.journal")
     killed = tmp_path / "results" / "killed.journal"
-    process = python(
+    code = (
         "from pathlib import Path; import baselines.tune as tuning, time; own = tuning.loss\n"
         "def slow(*a): time.sleep(0.4); return own(*a)\n"
         f"tuning.loss = slow; tuning.tune('profit-target', 'tiny', 50, Path({str(killed)!r}))"
     )
-    end = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < end:
-        # in the third trial, of 0.4 s
-        if killed.exists() and killed.read_text().count("param_name") > 2 * len(SPACES["profit-target"]):
-            break
-        time.sleep(0.02)
-    alive = process.poll() is None
-    process.kill()
-    assert alive, process.communicate()
-    process.communicate()
+    with python(code) as process:  # leaving the block kills it
+        end = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < end:
+            # in the third trial, of 0.4 s
+            if killed.exists() and killed.read_text().count("param_name") > 2 * len(SPACES["profit-target"]):
+                break
+            time.sleep(0.02)
+        assert process.poll() is None, process.communicate()
     assert 1 <= killed.read_text().count('"values":[') < 5
     resumed = tune("profit-target", "tiny", 5, killed)
     assert [trial.params for trial in finished(resumed)][:5] == [trial.params for trial in finished(whole)]
