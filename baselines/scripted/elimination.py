@@ -16,7 +16,7 @@ class Elimination(Phased):
     empirical-mean agent. Incentives reach 1 + 1 + 3/4.
 
     ``constants="practical"``: s = 1/64 and half of the enlargement. The paper's leave the first phase, in which the
-    cap is paid, at T about 2e4.
+    cap is paid, at T about 1.5e4 (K = 5).
     """
 
     name = "elimination"

@@ -17,7 +17,7 @@ class Exploratory(Phased):
     E[R_T] = O((K log^2 T)^(1/3) T^(2/3)) with delta = 1/T.
 
     ``constants="practical"``: s = 1/64 on the confidence logarithms, T_m = 32 2^(2m) s log(16TK/delta), a quarter of
-    the enlargement, an eighth of the repeats. The paper's leave the first phase at T = 1.8e9 for K = 5 and c0 = 1.
+    the enlargement, an eighth of the repeats. The paper's leave the first phase at T about 1.7e9 (K = 5, c0 = 1).
     """
 
     name = "exploratory"
