@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from pa_env import kernel
 from pa_env.agents import Agent, ScriptedAgent, resolve
 from pa_env.checks import at_least, numbers, seed_of
-from pa_env.compiling import compiled, machine_code
+from pa_env.compiling import Pointer, compiled, machine_code
 from pa_env.instances import IID, REWARDS, Instance, InstanceLike, Linear, source
 
 Floats = NDArray[np.float64]
@@ -60,13 +60,14 @@ class Held(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """What a rule's offers brought: as ``Held``, then misses of its targets, and the last round's arm and reward X."""
+    """What a rule's offers brought: as ``Held``, then misses of its targets, and of the last round arm, X and offer."""
 
     rounds: int
     plays: NDArray[np.int64]
     rewards: Floats
     misses: int
     last: tuple[int, float]
+    offer: Floats
 
 
 class Settings(TypedDict, total=False):
@@ -282,6 +283,11 @@ class Game:
         ``rule``: a function compiled with :data:`RULE`. ``last``: what it is told of the round before the first.
         """
         self._check_single()
+        pointer = _pointer(rule)
+        if not (isinstance(memory, np.ndarray) and memory.ndim == 1 and memory.dtype == FLOAT64):
+            raise TypeError(f"memory = {memory!r} must be a vector of float64")
+        if not memory.flags.carray:
+            raise ValueError("memory must be a contiguous and writeable array: pass a copy")
         plays, rewards, begun = self.plays[0].copy(), self.arms[0, kernel.PRINCIPAL_SUM].copy(), self.rounds_played
         end, misses = min(self.horizon, begun + int(at_least("rounds", rounds, 1, whole=True))), 0
         offers, results = np.zeros(self._offers_shape), np.zeros(self._results_shape)
@@ -296,14 +302,14 @@ class Game:
                 misses += target >= 0 and target != results[0, kernel.ARM]
                 continue
             missed = compiled_follow(self.dim > 0, *self._variant[2:])(
-                *(*room, rule, memory, offers, self._all, self._nobody, results, min(CHUNK // 10, end - t))
+                *(*room, pointer, memory, offers, self._all, self._nobody, results, min(CHUNK // 10, end - t))
             )
             if missed < 0:
                 self._refuse(offers, -1 - missed)
             misses += missed
         told = (int(results[0, kernel.ARM]), float(results[0, kernel.REWARD_PRINCIPAL]))
         gained = self.arms[0, kernel.PRINCIPAL_SUM] - rewards
-        return Followed(self.rounds_played - begun, self.plays[0] - plays, gained, misses, told)
+        return Followed(self.rounds_played - begun, self.plays[0] - plays, gained, misses, told, offers[0])
 
     def answer(self, offers: Floats) -> NDArray[np.int64]:
         """The arm that each agent will play on its offer, exploration draws included; the game does not move."""
@@ -444,7 +450,15 @@ def compiled_follow(linear: bool, low_regret: bool, explores: bool) -> Callable[
         *(numba.float64 if explores else numba.none, numba.types.FunctionType(RULE)),
         *(_FLOATS, matrix, _INTS, _INTS, matrix, numba.int64),
     )
-    return compiled(kernel.follow, signature)
+    made: Callable[..., int] = compiled(kernel.follow, signature).get_overload(signature.args)  # type: ignore[attr-defined]
+    return made
+
+
+@functools.cache
+def _pointer(rule: Callable[..., int]) -> Pointer:
+    if getattr(rule, "signatures", None) != [RULE.args]:
+        raise TypeError(f"rule = {rule!r} must be compiled with pa_env.compiling.compiled(function, pa_env.game.RULE)")
+    return Pointer(rule)
 
 
 def stop_rule(target: int, alpha: float, beta: float) -> Floats:

@@ -32,14 +32,14 @@ class BracketUCB(ProfitTarget):
         self,
         n_arms: int,
         horizon: int,
-        bonus: float = 0.576,
-        fade: float = 0.385,
-        growth: float = 0.5,
-        margin: float = 0.7,
-        drift: float = 1.0,
-        suspicion: float = 0.2,
-        forgetting: float = 0.5,
-        optimism: float = 3.0,
+        bonus: float = 0.72,
+        fade: float = 0.95,
+        growth: float = 0.99,
+        caution: float = 0.18,
+        drift: float = 0.78,
+        suspicion: float = 0.026,
+        forgetting: float = 3.3,
+        optimism: float = 2.06,
     ) -> None:
-        super().__init__(n_arms, horizon, bonus, fade, growth, margin, drift, suspicion, forgetting)
+        super().__init__(n_arms, horizon, bonus, fade, growth, caution, drift, suspicion, forgetting)
         self.optimism = at_least("optimism", optimism, 0.0)

@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from baselines.protocol import Floats, Principal, Rounds, hold, offer
+from baselines.scripted.exploit import exploit, rounds_to_exploration
 from pa_env.checks import at_least, known
 
 
@@ -48,32 +49,33 @@ class EpsilonGreedy(Principal):
         self.s_hat, self._stale = np.zeros(self.n_arms), False
 
     def rounds(self) -> Rounds:
-        """Warm up, then explore or exploit, round by round."""
+        """Warm up, then explore or exploit."""
         explorations = 0  # eta
         for a in range(self.n_arms):
             outcome = yield hold(a, 1.0)
             self.note(np.eye(self.n_arms)[a], int(outcome.plays.argmax()), self.variant == "every-round")
         while True:
-            explores = self.rng.random() < self.m / (self.t + 1)
-            if explores:
-                incentives = self.rng.random(self.n_arms)
-                explorations += 1
-                outcome = yield offer(dict(enumerate(incentives)))
-            else:
-                estimate = self.estimate()
-                k = int((self.values + estimate).argmax())
-                incentives = np.zeros(self.n_arms)
-                incentives[k] = estimate.max() - estimate[k] + 2 * padding(explorations)
-                outcome = yield hold(k, incentives[k])
-            self.note(incentives, int(outcome.plays.argmax()), explores or self.variant == "every-round")
+            quiet = rounds_to_exploration(self, lambda t: self.m / t)
+            margin = 2 * padding(explorations)
+            if self.variant == "every-round":
+                for _ in range(quiet):
+                    yield from self.exploit_once(margin)
+            elif quiet:
+                charged = self.variant == "as-published"
+                yield from exploit(self, self.estimate(), margin, quiet, self.paid, charged)
+            incentives = self.rng.random(self.n_arms)
+            explorations += 1
+            outcome = yield offer(dict(enumerate(incentives)))
+            self.note(incentives, int(outcome.plays.argmax()), teaches=True)
 
-    @property
-    def values(self) -> Floats:
-        """theta_hat, as published less what was paid."""
-        if self.variant != "as-published":
-            return self.theta_hat
-        net: Floats = (self.sums - self.paid) / np.maximum(self.plays, 1)
-        return net
+    def exploit_once(self, margin: float) -> Rounds:
+        """A round whose answer teaches, so that the next one may be another."""
+        estimate = self.estimate()
+        k = int((self.theta_hat + estimate).argmax())
+        incentives = np.zeros(self.n_arms)
+        incentives[k] = estimate.max() - estimate[k] + margin
+        outcome = yield hold(k, incentives[k])
+        self.note(incentives, int(outcome.plays.argmax()), teaches=True)
 
     def note(self, incentives: Floats, arm: int, teaches: bool) -> None:
         """Take in the arm played, and what that says about the agent's means."""

@@ -49,27 +49,27 @@ class IPA(Principal):
 
 def net_ucb(principal: Principal, incentives: Floats) -> Follow:
     """To the end of the game, a fresh UCB on X - incentive that offers the chosen arm its incentive (n_arms,)."""
-    bonus = [4 * math.log(principal.horizon)]
-    memory = np.concatenate([bonus, incentives, principal.plays, principal.sums])
+    bonus, indices = [4 * math.log(principal.horizon)], np.full(principal.n_arms, np.inf)
+    memory = np.concatenate([bonus, incentives, principal.plays, principal.sums, indices])
     return follow(net_ucb_rule(), memory, principal.horizon)
 
 
 @functools.cache
 def net_ucb_rule() -> Callable[..., int]:
-    """UCB; memory: 4 log T, then for each arm the incentives, and the plays and the sums of X when it started."""
+    """UCB; memory: 4 log T, then by arm the incentives, the plays and the sums of X when it started, the indices."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
         n_arms = plays.size
-        target, best = 0, -np.inf
+        index = memory[1 + 3 * n_arms :]
+        if arm >= 0:  # the index of no other arm has changed
+            count = plays[arm] - memory[1 + n_arms + arm]
+            mean = (sums[arm] - memory[1 + 2 * n_arms + arm]) / count
+            index[arm] = mean - memory[1 + arm] + math.sqrt(memory[0] / count)
+        target = 0
         for b in range(n_arms):
             offer[b] = 0.0
-            count = plays[b] - memory[1 + n_arms + b]
-            index = np.inf
-            if count > 0:
-                mean = (sums[b] - memory[1 + 2 * n_arms + b]) / count
-                index = mean - memory[1 + b] + math.sqrt(memory[0] / count)
-            if index > best:
-                target, best = b, index
+            if index[b] > index[target]:
+                target = b
         offer[target] = memory[1 + target]
         return target
 

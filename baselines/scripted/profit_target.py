@@ -8,9 +8,11 @@ of the price is ours: there is no paper behind it and no proof, only measurement
 1. *the answer A to the offer pi* says muhat_A + pi_A >= muhat_b + pi_b for every b: a probit update, pair by pair.
    With s^2 = v_A + v_b, x = (m_A + pi_A - m_b - pi_b) / s and h = phi(x) / Phi(x), m_A rises by h v_A / s, m_b falls
    by h v_b / s, and v_A, v_b lose the share h (h + x) v / s^2.
-2. *or she explored*, with prior probability e = (explorations so far + ``suspicion``) / (t + 20): the posterior is
-   e/K : (1 - e) prod_b Phi(x_b). Step 1 counts as much as it is no exploration: an answer that the beliefs rule out
-   hardly moves them. Two in a row, and it is the beliefs that are wrong: every variance doubles.
+2. *or she explored*, with prior probability e = (explorations so far + ``suspicion``) / (t + 20), at most
+   sqrt(log(2t) / t): the posterior is e/K : (1 - e) prod_b Phi(x_b). Step 1 counts as much as it is no exploration: an
+   answer that the beliefs rule out hardly moves them. Two in a row, and it is the beliefs that are wrong: every
+   variance doubles. So does that of an arm never played, and refused against expectation: an agent that did not have
+   to learn knows more of it than we think.
 3. *the agent learns* what we do not see. R has mean p = (N m + 1) / (N + 2), so m_A moves to (N m_A + p) / (N + 1) and
    v_A grows by ``drift`` p (1 - p) / (N + 1)^2.
 4. every variance grows by the factor 1 + ``forgetting`` / (t + 100), so that no belief is for ever; and m stays in
@@ -18,9 +20,13 @@ of the price is ours: there is no paper behind it and no proof, only measurement
 
 **Offer.** With S_a the sum of the rewards X of the N_a plays, an arm is worth g_a = (S_a + 1) / (N_a + 2) +
 ``bonus`` (1 - t/T)^``fade`` sqrt((1 + ``growth`` log(1 + t/1000)) / (N_a + 2)). Let a = argmax g + m. It costs
-pi_a = max(0, max_b m_b - m_a + z s), where z = ``margin`` sqrt(2 log(1 + D/s)) and D is what is lost if b is played
-instead: the price that minimises overpayment plus risk of a refusal has about this form. The profit is c = g_a - pi_a,
-and every arm is offered max(0, g_b - c).
+pi_a = max(0, max_b m_b - m_a + z s) with z = sqrt(2 log(1 + ``caution`` D/s)), where D is what is lost if b is played
+instead: the price that minimises z s + D Phi(-z), overpayment plus risk of a refusal, has about this form. The profit
+is c = g_a - pi_a, and every arm is offered max(0, g_b - c).
+
+**Tests.** Exploration that favours an arm looks like a liking for it, and a price that is too high is never refused.
+So for every second exploration one offer is cut by a half, a quarter or an eighth of the price, and again as long as
+it is taken: by then the beliefs have been surprised often enough to follow.
 """
 
 import functools
@@ -35,50 +41,63 @@ from pa_env.checks import at_least
 from pa_env.compiling import compiled, inlined
 from pa_env.game import RULE
 
-# Memory of the rule: these numbers, then for each arm m_a, then for each arm v_a, then the last offer.
-T_, TIME, EXPLORED, RUN, BONUS, FADE, GROWTH, MARGIN, DRIFT, SUSPICION, FORGETTING, OPTIMISM = range(12)
-BELIEFS = 12
+# Memory of the rule: these numbers, then blocks of n_arms: m, v, the last offer, x and Phi(x) of the last answer.
+T_, TIME, EXPLORED, RUN, TESTS, TESTED, BONUS, FADE, GROWTH, CAUTION, DRIFT, SUSPICION, FORGETTING, OPTIMISM = range(14)
+BELIEFS = 14
 
+NO_ARM = -2.0  # as the arm tested: not even the -1 that is told before the first round
 EVERY_ARM = -1.0  # as optimism: pay all arms
-SURE = 6.0  # standard deviations beyond which an answer says nothing new
+SURE = 4.0  # standard deviations beyond which an answer says nothing new
 FIRST_VARIANCE = 1e-4  # of the agent's mean before the first play: about 0
+MOST_Z = 8.0  # standard deviations that no margin reaches
 SMALLEST = 1e-10  # variance of a difference, so that ties are broken and nothing is divided by 0
 LARGEST = 0.25  # variance after surprises: that of a coin
 WARM_UP = 20.0  # rounds that the share of exploration is spread over at first
 FORGETTING_FROM = 100.0  # rounds, so that the first ones are not all doubt
+TEST_EVERY = 2.0  # explorations for each test of a lower price
 SETTLED = 1000.0  # rounds after which the bonus begins to grow
 
 
 @inlined
 def lead(memory: Any, n_arms: int, a: int, b: int) -> Any:
-    """By how many standard deviations arm ``a`` was believed to beat arm ``b`` at the last offer."""
+    """By how many standard deviations arm ``a`` was believed to beat arm ``b`` at the last offer; at most ``SURE``."""
     m, v, pi = BELIEFS, BELIEFS + n_arms, BELIEFS + 2 * n_arms
     gap = memory[m + a] + memory[pi + a] - memory[m + b] - memory[pi + b]
-    return gap / math.sqrt(memory[v + a] + memory[v + b] + SMALLEST)
+    both = memory[v + a] + memory[v + b] + SMALLEST
+    if gap > 0.0 and gap * gap >= SURE * SURE * both:  # most arms of most rounds: no root is taken for them
+        return SURE
+    return gap / math.sqrt(both)
 
 
 @inlined
-def hear(memory: Any, n_arms: int, arm: int) -> None:
+def hear(memory: Any, plays: Any, n_arms: int, arm: int) -> None:
     """Take in that the agent answered the last offer with ``arm``."""
-    m, v = BELIEFS, BELIEFS + n_arms
-    share = min(0.5, (memory[EXPLORED] + memory[SUSPICION]) / (memory[TIME] + WARM_UP))
+    m, v, leads, odds, t = BELIEFS, BELIEFS + n_arms, BELIEFS + 3 * n_arms, BELIEFS + 4 * n_arms, memory[TIME]
+    share = (memory[EXPLORED] + memory[SUSPICION]) / (t + WARM_UP)
+    if share * share * t > 0.5:  # it may be more than an agent with c0 = 1 explores
+        share = min(share, 0.5, math.sqrt(math.log(2.0 * t) / t))
     likely = 1.0
     for b in range(n_arms):
-        if b != arm:
-            x = lead(memory, n_arms, arm, b)
-            likely *= 0.5 * math.erfc(-x / math.sqrt(2.0)) if x < SURE else 1.0
+        x = lead(memory, n_arms, arm, b) if b != arm else SURE
+        memory[leads + b] = x
+        if x < SURE:
+            memory[odds + b] = 0.5 * math.erfc(-x / math.sqrt(2.0))
+            likely *= memory[odds + b]
     explored = share / n_arms / ((1.0 - share) * likely + share / n_arms)
     memory[EXPLORED] += explored
     memory[RUN] = memory[RUN] + 1.0 if explored > 0.5 else 0.0
     weight = 1.0 - explored
     for b in range(n_arms):
-        x = lead(memory, n_arms, arm, b)
-        if b != arm and x < SURE:
+        x = lead(memory, n_arms, arm, b) if b != arm else SURE
+        if x < SURE:
+            if x < -1.0 and plays[b] == 0:  # she may know more of an arm than its plays can have told her
+                memory[v + b] = 2.0 * max(memory[v + arm], memory[v + b])
             va, vb = memory[v + arm], memory[v + b]
             both = va + vb + SMALLEST
             hazard = -x - 1.0 / x if x < -5.0 else 0.0  # phi/Phi, by its tail where that is all there is
             if x >= -5.0:
-                hazard = math.sqrt(2.0 / math.pi) * math.exp(-0.5 * x * x) / math.erfc(-x / math.sqrt(2.0))
+                below = memory[odds + b] if x == memory[leads + b] else 0.5 * math.erfc(-x / math.sqrt(2.0))
+                hazard = math.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi) / below
             shrink = min(0.95, hazard * (hazard + x)) / both
             up, down = va / math.sqrt(both) * hazard, vb / math.sqrt(both) * hazard
             memory[m + arm] += weight * up
@@ -116,11 +135,13 @@ def price(memory: Any, n_arms: int, a: int, worth: Any) -> float:
     m, v = BELIEFS, BELIEFS + n_arms
     highest = 0.0
     for b in range(n_arms):
-        if b != a:
-            s = math.sqrt(memory[v + a] + memory[v + b] + SMALLEST)
+        both = memory[v + a] + memory[v + b] + SMALLEST
+        gap = memory[m + b] - memory[m + a]
+        if b != a and (gap > highest or (highest - gap) * (highest - gap) < MOST_Z * MOST_Z * both):
+            s = math.sqrt(both)
             loss = max(0.0, worth[a] + memory[m + a] - worth[b] - memory[m + b])
-            z = memory[MARGIN] * math.sqrt(2.0 * math.log(1.0 + loss / s))
-            highest = max(highest, memory[m + b] - memory[m + a] + z * s)
+            z = math.sqrt(2.0 * math.log(1.0 + memory[CAUTION] * loss / s))
+            highest = max(highest, gap + z * s)
     return highest
 
 
@@ -142,6 +163,8 @@ def hopeful(memory: Any, n_arms: int, worth: Any) -> int:
         net = worth[b] - max(0.0, rival - memory[m + b] - k * math.sqrt(memory[v + b]))
         if net > best:
             choice, best = b, net
+        elif net == best and memory[m + b] > memory[m + choice]:
+            choice = b
     return choice
 
 
@@ -152,7 +175,7 @@ def belief_rule() -> Callable[..., int]:
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
         K, m, pi = offer.size, BELIEFS, BELIEFS + 2 * offer.size
         if arm >= 0:
-            hear(memory, K, arm)
+            hear(memory, plays, K, arm)
             learn(memory, K, arm, plays[arm] - 1)
         t = memory[TIME]
         scale = memory[BONUS] * max(0.0, 1.0 - t / memory[T_]) ** memory[FADE]
@@ -164,11 +187,20 @@ def belief_rule() -> Callable[..., int]:
                 a = b
         amount = price(memory, K, a, offer)
         c = offer[a] - amount  # the profit
+        again = arm == memory[TESTED]  # a test that was taken is repeated
+        testing = again or memory[EXPLORED] >= TEST_EVERY * (memory[TESTS] + 1.0)
         if memory[OPTIMISM] >= 0.0:
             choice = hopeful(memory, K, offer)
             if choice != a:  # worth a test at the same profit
                 a, amount = choice, max(0.0, min(offer[choice] - c, price(memory, K, choice, offer)))
             c = np.inf
+        memory[TESTED] = NO_ARM
+        if testing:
+            memory[TESTS] += 0.0 if again else 1.0
+            memory[TESTED] = a
+            cut = amount * 0.5 ** (1.0 + memory[TESTS] % 3.0)
+            amount -= cut
+            c += cut
         for b in range(K):
             offer[b] = amount if b == a else max(0.0, offer[b] - c)
             memory[pi + b] = offer[b]
@@ -180,14 +212,15 @@ def belief_rule() -> Callable[..., int]:
 
 def fresh_memory(n_arms: int, horizon: int, parameters: dict[str, float], optimism: float) -> Floats:
     """The rule's memory before the first round."""
-    memory = np.zeros(BELIEFS + 3 * n_arms)
+    memory = np.zeros(BELIEFS + 5 * n_arms)
     memory[T_] = horizon
+    memory[TESTED] = NO_ARM
     memory[BONUS:BELIEFS] = *(parameters[name] for name in PARAMETERS), optimism
     memory[BELIEFS + n_arms : BELIEFS + 2 * n_arms] = FIRST_VARIANCE
     return memory
 
 
-PARAMETERS = ("bonus", "fade", "growth", "margin", "drift", "suspicion", "forgetting")
+PARAMETERS = ("bonus", "fade", "growth", "caution", "drift", "suspicion", "forgetting")
 
 
 class ProfitTarget(Principal):
@@ -197,8 +230,8 @@ class ProfitTarget(Principal):
     herself, as long as c is not too much to ask: the best of both, though we never see muhat. Too high a c loses the
     round to her favourite arm; too low a c is overpaid, by just as much. See the module for the formulas.
 
-    ``bonus``, ``fade``, ``growth``: optimism about theta. ``margin``: of safety in the price. ``drift``: variance of
-    the agent's rewards, relative to a coin's. ``suspicion``: explorations expected beforehand. ``forgetting``: see
+    ``bonus``, ``fade``, ``growth``: optimism about theta. ``caution``: of a refusal. ``drift``: variance of the
+    agent's rewards, relative to a coin's. ``suspicion``: explorations expected beforehand. ``forgetting``: see
     the module. One set of defaults serves all K and T. They were found by hand and by a search on a prototype; the
     other sets of a short search did not beat them:
 
@@ -221,7 +254,7 @@ class ProfitTarget(Principal):
         bonus: float = 0.576,
         fade: float = 0.385,
         growth: float = 0.5,
-        margin: float = 0.7,
+        caution: float = 0.3,
         drift: float = 1.0,
         suspicion: float = 0.2,
         forgetting: float = 5.0,
@@ -230,7 +263,7 @@ class ProfitTarget(Principal):
             "bonus": at_least("bonus", bonus, 0.0),
             "fade": at_least("fade", fade, 0.0),
             "growth": at_least("growth", growth, 0.0),
-            "margin": at_least("margin", margin, 0.0),
+            "caution": at_least("caution", caution, 0.0),
             "drift": at_least("drift", drift, 0.0, strictly=True),
             "suspicion": at_least("suspicion", suspicion, 0.0, strictly=True),
             "forgetting": at_least("forgetting", forgetting, 0.0),

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from baselines.protocol import Floats, Principal, Rounds, hold, offer
 from baselines.scripted.epsilon_greedy import padding
+from baselines.scripted.exploit import exploit, rounds_to_exploration
 from pa_env.checks import at_least
 
 GROWTH = 1.25  # s_hat is estimated anew when there are this many times as many explorations
@@ -46,24 +47,23 @@ class RobustEpsilonGreedy(Principal):
         self.window = int(at_least("window", window, 1, whole=True))
 
     def rounds(self) -> Rounds:
-        """Warm up, then explore or exploit, round by round."""
-        s_hat = np.zeros(self.n_arms)
+        """Warm up, then explore or exploit."""
+        s_hat, paid = np.zeros(self.n_arms), np.zeros(self.n_arms)
         offers: list[Floats] = []  # of the explorations
         played: list[int] = []
         due = 1  # explorations from which on s_hat is estimated anew
         for a in range(self.n_arms):
             yield hold(a, 1.0)
         while True:
-            if self.rng.random() < self.m * (self.t + 1) ** -self.q:
-                offers.append(self.rng.random(self.n_arms))
-                outcome = yield offer(dict(enumerate(offers[-1])))
-                played.append(int(outcome.plays.argmax()))
-                continue
-            if len(offers) >= due:
+            quiet = rounds_to_exploration(self, lambda t: self.m * t**-self.q)
+            if quiet and len(offers) >= due:
                 s_hat = least_violation(np.array(offers[-self.window :]), np.array(played[-self.window :]))
                 due = math.ceil(GROWTH * len(offers))
-            k = int((self.theta_hat + s_hat).argmax())
-            yield hold(k, s_hat.max() - s_hat[k] + 2 * padding(len(offers)))
+            if quiet:
+                yield from exploit(self, s_hat, 2 * padding(len(offers)), quiet, paid)
+            offers.append(self.rng.random(self.n_arms))
+            outcome = yield offer(dict(enumerate(offers[-1])))
+            played.append(int(outcome.plays.argmax()))
 
 
 def least_violation(offers: Floats, played: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:

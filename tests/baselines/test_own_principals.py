@@ -85,7 +85,7 @@ def test_what_it_pays_in_the_end_is_what_it_takes() -> None:
 
 
 @pytest.mark.parametrize("value", [-0.1, float("nan"), float("inf")])
-@pytest.mark.parametrize("parameter", ["bonus", "fade", "growth", "margin", "drift", "suspicion", "forgetting"])
+@pytest.mark.parametrize("parameter", ["bonus", "fade", "growth", "caution", "drift", "suspicion", "forgetting"])
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_parameters(name: str, parameter: str, value: float) -> None:
     with pytest.raises(ValueError, match=rf"{parameter} = {value} must be a finite number (above|at least) 0"):
@@ -98,8 +98,8 @@ def test_no_drift_no_suspicion_no_bracket() -> None:
             made("profit-target", **{parameter: 0.0})
     with pytest.raises(ValueError, match="optimism = -1 must be a finite number at least 0"):
         made("bracket-ucb", optimism=-1)
-    with pytest.raises(TypeError, match="margin = 'wide' must be a finite number"):
-        made("profit-target", margin="wide")
+    with pytest.raises(TypeError, match="caution = 'wide' must be a finite number"):
+        made("profit-target", caution="wide")
 
 
 # -------------------------------------------------------------------------------------- what they reach
@@ -134,6 +134,13 @@ def test_an_exploring_agent_is_not_taken_for_one_that_refuses(name: str, how: st
     ours, told, zero = (regrets(n, 5, 10_000, 30, agent=agent).mean() for n in (name, "oracle", "zero"))
     assert ours < 3.0 * told  # who reads her beliefs still pays for her exploration
     assert ours < 0.5 * zero
+
+
+@pytest.mark.parametrize(("how", "share"), [("worst", 0.5), (0, 0.5)])
+def test_exploration_that_favours_an_arm_is_not_taken_for_a_liking(how: str | int, share: float) -> None:
+    agent = make_agent("exploratory", c0=1.0, how=how)
+    ours, zero = (regrets(name, 5, 10_000, 60, agent=agent).mean() for name in ("profit-target", "zero"))
+    assert ours < share * zero
 
 
 @pytest.mark.parametrize("name", NAMES)
