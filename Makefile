@@ -2,35 +2,45 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find pa_env baselines -name '*.py' -o -name py.typed) pyproject.toml README.md
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+SOURCES := $(shell find pa_env baselines -type f -not -path '*/__pycache__/*') pyproject.toml README.md
 
-.PHONY: test demo check speed clean
-.DEFAULT_GOAL := test
+.PHONY: bench test demo check speed clean
+.DEFAULT_GOAL := bench
 
-$(VENV)/dependencies: pyproject.toml constraints.txt
+# What the game and the benchmark need ...
+$(VENV)/bench: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip hatchling
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --editable ".[train,bench,test]"
-	$(BIN)/python -m pip uninstall --quiet --yes principal-agent-env
+	$(PIP) --upgrade pip hatchling
+	$(PIP) ".[bench]"
+	touch $@
+
+# ... and what training, Ray, the tests and the linters need on top.
+$(VENV)/everything: $(VENV)/bench
+	$(PIP) ".[bench,train,ray,test]"
 	touch $@
 
 # Not editable: tests must see the package as users install it.
-$(VENV)/package: $(VENV)/dependencies $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall .
+$(VENV)/package: $(VENV)/bench $(SOURCES)
+	$(PIP) --no-deps --no-build-isolation --force-reinstall .
 	touch $@
 
-test: $(VENV)/package  ## the whole test suite, against the installed package
+bench: $(VENV)/package  ## the default benchmark: a table, figures and a page in results/benchmark
+	$(BIN)/pa-bench run --out results/benchmark
+	$(BIN)/pa-bench report results/benchmark
+
+test: $(VENV)/everything $(VENV)/package  ## the whole test suite, against the installed package
 	cd tests && ../$(BIN)/python -m pytest -n 2 -q
 
 demo: $(VENV)/package  ## play and show a short game
 	$(BIN)/python examples/demo.py
 
-check: $(VENV)/package  ## linter and type checker
+check: $(VENV)/everything $(VENV)/package  ## linter and type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-speed: $(VENV)/package  ## the speed table
+speed: $(VENV)/everything $(VENV)/package  ## the speed table
 	$(BIN)/python -m baselines speed
 
 clean:

@@ -1,5 +1,9 @@
 """The command line: ``python -m baselines``, also installed as ``pa-bench``."""
 
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -10,6 +14,138 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 @app.callback()
 def about() -> None:
     """Baselines and benchmarks for repeated principal-agent bandit games."""
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Mistakes of the user are told in a line, without a traceback; so is Ctrl-C."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("Stopped; what was done is kept, and the same command goes on.", err=True)
+        raise typer.Exit(130) from None
+
+
+def _command() -> str:
+    """The command that is running, as it can be run again."""
+    return shlex.join(["pa-bench", *sys.argv[1:]])
+
+
+def _tell(failures: list[Path]) -> None:
+    """Say which cells failed, and end with an error if any did."""
+    if failures:
+        typer.echo(f"{len(failures)} cells failed; why is in {failures[0].parent}, as in", err=True)
+        typer.echo(failures[0].read_text(), err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
+def run(
+    task: list[str] = typer.Option(["default"], help="A task or a suite of tasks; may be given again."),
+    principal: list[str] = typer.Option(
+        [], help="A principal, see below; may be given again. Default: each task's own."
+    ),
+    seeds: int | None = typer.Option(None, min=1, help="Seeds 0, 1, ... of each; default: each task's own number."),
+    engine: str = typer.Option("local", help="local (processes on this machine) or ray (a cluster)."),
+    address: str | None = typer.Option(None, help="Of a Ray cluster; without it, Ray is started on this machine."),
+    workers: int | None = typer.Option(None, min=1, help="Processes on this machine; default: one for each core."),
+    out: Path = typer.Option(Path("results/benchmark"), help="Folder of the results."),
+) -> None:
+    """Play tasks x principals x seeds, keep the results, and print the table; killed, the same command goes on.
+
+    A principal is a name with its parameters (elimination,constants=practical), a class of your own
+    (path/to/file.py:Class or module:Class) or a trained policy (path/to/policy.npz).
+
+    Example: python -m baselines run --task k5-t1e4-uniform --principal ipa --principal haggler.py:Haggler --seeds 10
+    """
+    from baselines.benchmark import report, sweep
+    from baselines.tasks import tasks
+
+    with _told():
+        cells = sweep.plan(tasks(*task), principal, seeds)
+        failures = sweep.run(cells, out, _command(), engine, workers, address)
+        if len(failures) < len(cells):
+            report.show(out)
+    _tell(failures)
+
+
+@app.command("list")
+def list_tasks(suite: str = typer.Option("all", help="Only the tasks of this suite.")) -> None:
+    """List the tasks, what each probes, and the suites that they form.
+
+    Example: python -m baselines list --suite default
+    """
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    from baselines.tasks import SUITES, tasks
+
+    with _told():
+        listed = tasks(suite)
+    table = Table(Column("task", overflow="fold"), "probes", "principals", "seeds", title=f"suite {suite}")
+    for task in listed:
+        table.add_row(task.name, task.probes, str(len(task.principals)), str(task.seeds))
+    console = Console()
+    console.print(table)
+    console.print("suites: " + ", ".join(f"{name} ({len(members)})" for name, members in SUITES.items()))
+
+
+@app.command()
+def report(
+    directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
+    format: str | None = typer.Option(None, help="Print only the table, as csv, markdown or latex."),
+) -> None:
+    """Write tables, figures and one HTML page to DIR/report, and print the tables.
+
+    Example: python -m baselines report results/benchmark
+    """
+    from baselines.benchmark import report as reporting
+
+    with _told():
+        if format is not None:
+            typer.echo(reporting.render(directory, format), nl=False)
+            return
+        page = reporting.build(directory)
+        reporting.show(directory)
+    typer.echo(f"page: {page}")
+
+
+@app.command()
+def leaderboard(
+    directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
+    out: Path = typer.Option(Path("LEADERBOARD.md"), help="Where it goes."),
+) -> None:
+    """Rank the principals of every task in a Markdown file.
+
+    Example: python -m baselines leaderboard results/benchmark --out LEADERBOARD.md
+    """
+    from baselines.benchmark import leaderboard as board
+
+    with _told():
+        board.write(directory, out)
+    typer.echo(f"leaderboard: {out}")
+
+
+@app.command()
+def play(
+    seat: str = typer.Option("principal", help="Yours: principal or agent."),
+    arms: int = typer.Option(3, min=2, help="Number of arms."),
+    horizon: int = typer.Option(20, min=2, help="Rounds."),
+    agent: str = typer.Option("empirical-mean", help="Who answers you in the principal's seat."),
+    principal: str = typer.Option("profit-target", help="Who offers to you in the agent's seat."),
+    seed: int = typer.Option(0, min=0, help="Another seed, another game."),
+) -> None:
+    """Play the game yourself in the terminal.
+
+    Example: python -m baselines play --seat agent --principal elimination,constants=practical
+    """
+    from baselines import play as table
+
+    with _told():
+        table.play(seat, arms, horizon, agent, principal, seed)
 
 
 @app.command()
@@ -23,7 +159,8 @@ def speed(
     """
     from baselines import speed as table
 
-    table.show(only, repeats)
+    with _told():
+        table.show(only, repeats)
 
 
 @app.command()
@@ -37,7 +174,8 @@ def slopes(
     """
     from baselines import slopes as growth
 
-    growth.show(runs, out)
+    with _told():
+        growth.show(runs, out)
 
 
 @app.command()
@@ -48,22 +186,28 @@ def published(runs: int = typer.Option(30, min=2, help="Runs of each cell.")) ->
     """
     from baselines import published as curves
 
-    curves.show(runs)
+    with _told():
+        curves.show(runs)
 
 
 @app.command()
 def matchups(
-    longest: int = typer.Option(6, min=3, max=8, help="Horizons go from 1e4 to this power of ten."),
-    runs: int = typer.Option(5, min=1, help="Runs of each pairing."),
-    processes: int = typer.Option(2, min=1, help="Processes that play them."),
+    seeds: int = typer.Option(5, min=1, help="Seeds of each pairing."),
+    workers: int | None = typer.Option(None, min=1, help="Processes; default: one for each core."),
+    out: Path = typer.Option(Path("results/who-wins"), help="Folder of the results."),
+    table: Path = typer.Option(Path("results/who-wins.md"), help="Where the table goes."),
 ) -> None:
-    """Play every principal against every agent it can meet, and print who wins where.
+    """Play every principal against every agent it can meet at T = 1e4, 1e5, 1e6, and write who wins where.
 
-    Example: python -m baselines matchups --longest 5
+    Example: python -m baselines matchups --seeds 5 --table docs/who-wins.md
     """
-    from baselines import matchups as table
+    from baselines import matchups as who_wins
 
-    table.show(tuple(10**power for power in range(min(4, longest), longest + 1)), runs, processes)
+    with _told():
+        failures = who_wins.play(out, _command(), seeds, workers)
+        who_wins.write(out, table)
+    typer.echo(f"table: {table}")
+    _tell(failures)
 
 
 @app.command()
@@ -79,7 +223,29 @@ def tune(
     """
     from baselines import tune as tuning
 
-    tuning.show(principal, task, trials, storage)
+    with _told():
+        tuning.show(principal, task, trials, storage)
+
+
+@app.command()
+def train(
+    task: str = typer.Option(help="What is trained for, e.g. k5-t200-uniform."),
+    algo: str = typer.Option("ppo", help="ppo, sac or recurrent-ppo."),
+    objective: str = typer.Option("utility", help="utility, or regret for R_T."),
+    steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
+    seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
+    out: Path = typer.Option(Path("results/train"), help="Folder of the run; a killed run goes on in it."),
+    start: Path | None = typer.Option(None, help="Policy file to start from instead of the script."),
+    episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
+) -> None:
+    """Train a principal by reinforcement learning on top of a script, and compare it with the scripted ones.
+
+    Example: python -m baselines train --task k5-t200-uniform --algo ppo --steps 8000000 --seed 0 --out results/ppo
+    """
+    from baselines import tasks
+    from baselines.rl import training
+
+    training.show(tasks.task(task), out, algo, objective, steps, seed, start, episodes)
 
 
 def main() -> None:

@@ -44,6 +44,10 @@ class Run:
     misses: Integers
     """Rounds in which another arm than the target was played."""
     plays: Integers  # (C, n_arms)
+    offers: Floats  # (C, n_arms)
+    """Incentives of the last round before each checkpoint."""
+    optimal_incentives: Floats  # (C, n_arms)
+    """pi*_a = max_b muhat_b - muhat_a for the beliefs with which the agent answered in that round."""
     phases: list[Phase]
 
 
@@ -80,19 +84,35 @@ def simulate(
     if isinstance(principal, str):
         told = {"arms": game.features[0]} if "arms" in parameters(principal) else {}
         principal = make(principal, n_arms=game.n_arms, horizon=horizon, **told)
+    return episode(principal, game, seed, marks)
+
+
+def episode(principal: Principal, game: Game, seed: int, marks: Integers) -> Run:
+    """Play a game that has just begun up to the last of the checkpoints ``marks``; ``seed`` is the principal's."""
     principal.reset(seed=seed)
     principal.attach(game)
     table = Table(principal, game)
     totals: list[Totals] = []
-    plays: list[Integers] = []
-    misses: list[int] = []
-    for mark in marks.tolist():
+    plays = np.empty((marks.size, game.n_arms), np.int64)
+    offers, beliefs = np.empty(plays.shape), np.empty(plays.shape)
+    misses = np.empty(marks.size, np.int64)
+    for i, mark in enumerate(marks.tolist()):
+        table.play_to(mark - 1)
+        beliefs[i] = game.means[0]  # before the round's reward moves them
         table.play_to(mark)
         totals.append(game.totals())
-        plays.append(game.plays[0].copy())
-        misses.append(table.misses)
+        plays[i], offers[i], misses[i] = game.plays[0], table.offers[0], table.misses
     sums = {name: np.array(column) for name, column in zip(Totals._fields, zip(*totals, strict=True), strict=True)}
-    return Run(checkpoints=marks, **sums, misses=np.array(misses), plays=np.array(plays), phases=principal.phases)
+    optimal = beliefs.max(axis=1, keepdims=True) - beliefs
+    return Run(
+        checkpoints=marks,
+        **sums,
+        misses=misses,
+        plays=plays,
+        offers=offers,
+        optimal_incentives=optimal,
+        phases=principal.phases,
+    )
 
 
 class Table:
@@ -101,7 +121,7 @@ class Table:
     def __init__(self, principal: Principal, game: Game) -> None:
         self.principal, self.game = principal, game
         self.misses = 0
-        self._offers = np.zeros((1, game.n_arms))
+        self.offers = np.zeros((1, game.n_arms))  # of the last round played
         self._stop: Floats | None = None
         self._fresh = True  # whether the principal's request has not been begun
 
@@ -116,6 +136,7 @@ class Table:
             else:
                 self._stop = None
                 followed = game.follow(request.rule, request.memory, rounds, principal.last)
+                self.offers[0] = followed.offer
                 self.misses += followed.misses
                 principal.last = followed.last
             principal.t += rounds
@@ -128,11 +149,11 @@ class Table:
         """At most ``rounds`` rounds of an offer; returns how many were played."""
         game, target, before = self.game, request.target, self.principal.plays
         if self._fresh:
-            self._offers[0] = 0.0
+            self.offers[0] = 0.0
             for arm, amount in zip(request.arms, request.amounts, strict=True):
-                self._offers[0, arm] = amount
+                self.offers[0, arm] = amount
             self._stop = None if request.stop is None else stop_rule(target, *request.stop)
-        game.advance(self._offers, rounds, self._stop)
+        game.advance(self.offers, rounds, self._stop)
         if self._stop is not None:
             rounds = game.rounds_played - self.principal.t
         if target >= 0:

@@ -69,6 +69,11 @@ def step_through(principal: Principal, seed: int, **settings: Any) -> tuple[list
     return infos, offers, game
 
 
+def contents(directory: Path) -> dict[str, bytes]:
+    """Every file under a folder."""
+    return {str(p.relative_to(directory)): p.read_bytes() for p in sorted(directory.rglob("*")) if p.is_file()}
+
+
 @contextmanager
 def python(code: str) -> Iterator[subprocess.Popen[str]]:
     """A process of its own, which finds the packages where this one did, and does not outlive the test."""

@@ -1,0 +1,5 @@
+"""Tasks x principals x seeds: what is played, who plays it, where it is kept, and what it says.
+
+``specs`` names principals, ``cells`` plays one of them once, ``store`` keeps results, ``engines`` plays many cells at
+once, ``sweep`` brings these together.
+"""

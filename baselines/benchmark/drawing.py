@@ -1,0 +1,108 @@
+"""What the figures of a benchmark are drawn with: lines that can be told apart, names that don't collide."""
+
+import io
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from baselines.benchmark.styles import REST, Styles
+
+INK = "#555555"
+LONGEST = 42  # letters of a label: that of a class in a file begins with a long path
+
+
+def as_png(figure: Figure) -> bytes:
+    """The figure as a PNG file, the same bytes each time."""
+    file = io.BytesIO()
+    figure.savefig(file, dpi=110, format="png", metadata={"Software": None})
+    return file.getvalue()
+
+
+def shown(principal: str) -> str:
+    """A label that fits, of which matplotlib takes nothing for mathematics or for a wish not to be listed."""
+    label = principal if len(principal) <= LONGEST else "…" + principal[1 - LONGEST :]
+    return (" " if label.startswith("_") else "") + label.replace("$", r"\$")
+
+
+def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure (inches) with one set of axes."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    tidy(axes)
+    return figure, axes
+
+
+def tidy(axes: Axes) -> None:
+    """A light grid, and no box."""
+    axes.grid(visible=True, color="#E4E4E4", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def legend(figure: Figure, columns: int = 2) -> None:
+    """Below the axes, if there is anything to list."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
+
+
+def lines(
+    axes: Axes, curves: pd.DataFrame, principals: Sequence[str], styles: Styles, notes: Mapping[str, str], bands: bool
+) -> None:
+    """A line for each principal, ``notes`` added to its name: grey ones have it at their end, others in the legend."""
+    ends = []
+    for rank, principal in enumerate(principals):
+        own = curves[curves["principal"] == principal]
+        if own.empty:
+            continue
+        name = shown(principal) + notes.get(principal, "")
+        colour, marker, dash = styles[principal]
+        if styles[principal] != REST:
+            axes.plot(
+                "rounds",
+                "mean",
+                data=own,
+                label=name,
+                color=colour,
+                marker=marker,
+                linestyle=dash,
+                markersize=5,
+                markevery=(0.02 * rank, 0.16),
+                zorder=3,
+            )
+            if bands:
+                axes.fill_between(own["rounds"], own["low"], own["high"], color=colour, alpha=0.15, linewidth=0)
+        else:
+            axes.plot(own["rounds"], own["mean"], color=colour, linewidth=1)
+            ends.append((own["rounds"].iloc[-1], own["mean"].iloc[-1], name))
+    axes.margins(x=0.01)
+    axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # names are placed, so nothing may move any more
+    name_ends(axes, ends)
+
+
+def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str]], gap: float = 0.04) -> None:
+    """Write the names of lines that end at (x, y, name) to the right of the axes, none over another."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    ends = sorted(ends, key=lambda end: end[1])
+    heights = [to_axes.transform(end[:2])[1] for end in ends]
+    for i in range(1, len(ends)):
+        heights[i] = max(heights[i], heights[i - 1] + gap)
+    highest = 1.0
+    for i in reversed(range(len(ends))):
+        heights[i] = min(heights[i], highest)
+        highest = heights[i] - gap
+    for (x, y, name), height in zip(ends, heights, strict=True):
+        axes.annotate(
+            name,
+            (x, y),
+            (1.03, height),
+            textcoords="axes fraction",
+            va="center",
+            fontsize="x-small",
+            color=INK,
+            arrowprops={"arrowstyle": "-", "color": REST.colour, "linewidth": 0.6, "relpos": (0, 0.5), "shrinkB": 0},
+        )

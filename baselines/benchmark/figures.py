@@ -1,0 +1,121 @@
+"""Four figures of a task, as matplotlib figures: regret, its growth, plays by arm, offers against what was needed.
+
+Each takes one task's part of a table: ``summary`` and ``curves`` as :mod:`baselines.benchmark.statistics` makes them,
+``rows`` as they are stored. Principals come in the order of ``summary``, best first.
+"""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from baselines.benchmark.drawing import INK, legend, lines, new_figure, shown, tidy
+from baselines.benchmark.statistics import SLOPE_DECADES
+from baselines.benchmark.styles import REST, Styles
+
+BOUNDS = {"1/2": 1 / 2, "2/3": 2 / 3, "1": 1.0}  # exponents of the bounds in the papers
+RANKS = 5  # arms with a colour of their own in the bars of plays
+CAPTIONS = {
+    "regret": "Regret R_t against rounds played: means over seeds, with 95% intervals.",
+    "growth": "The same on logarithmic axes. Wide strokes are lines fitted to the last two decades, with their slopes"
+    " in the legend: growth within runs of known length. Dotted lines have the slopes of the bounds, 1/2, 2/3 and 1.",
+    "plays": "Shares of all plays, means over seeds. Arms are ranked by what they are worth to both sides together"
+    " (theta + mu): the best is the one to pay for.",
+    "offers": "Line: the incentive offered in the round of each checkpoint, mean over the seeds that offer one (a gap"
+    " where none does)."
+    " Circles: what its arm needed to be played, pi*. A line above its circles overpays, one below them is refused."
+    " Of several arms with an incentive, the one with the most above its pi* is shown.",
+}
+
+
+def regret(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> Figure:
+    """R_t against t with bands; on a scale logarithmic above 1 where regrets are far apart."""
+    figure, axes = new_figure(9, 5.5)
+    axes.set(xlabel="rounds played t", ylabel="regret $R_t$")
+    if far_apart(summary):
+        axes.set_yscale("symlog", linthresh=1.0)
+    lines(axes, curves, summary["principal"].tolist(), styles, {}, bands=True)
+    legend(figure)
+    return figure
+
+
+def far_apart(summary: pd.DataFrame) -> bool:
+    """Whether the regrets of a task are told apart only on a logarithmic scale."""
+    ends = summary.loc[~summary["privileged"], "regret"]
+    return bool(ends.max() > 50 * max(ends.min(), 1.0))
+
+
+def growth(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> Figure:
+    """R_t against t on logarithmic axes, with fitted slopes and the slopes of the bounds."""
+    figure, axes = new_figure(9, 6)
+    axes.set(xscale="log", yscale="log", xlabel="rounds played t", ylabel="regret $R_t$")
+    horizon = curves["rounds"].max()
+    t = np.array([max(horizon / 10**SLOPE_DECADES, 1.0), horizon])
+    curves = curves[(curves["mean"] > 0) & (curves["rounds"] > 1)]
+    fitted = summary[~summary["privileged"] | summary["slope"].notna()]
+    for row in fitted.itertuples():
+        own = curves[(curves["principal"] == row.principal) & (curves["rounds"] >= t[0])]
+        if np.isfinite(row.slope) and styles[row.principal] != REST:
+            centre, height = np.log(own["rounds"]).mean(), np.log(own["mean"]).mean()
+            line = np.exp(height + row.slope * (np.log(t) - centre))
+            axes.plot(t, line, color=styles[row.principal].colour, linewidth=7, alpha=0.25, solid_capstyle="butt")
+    slopes = {row.principal: f": {row.slope:.2f}" for row in fitted.itertuples() if np.isfinite(row.slope)}
+    lines(axes, curves, fitted["principal"].tolist(), styles, slopes, bands=False)
+    lowest = axes.get_ylim()[0]
+    for name, exponent in BOUNDS.items():
+        line = lowest * (t / t[0]) ** exponent
+        axes.plot(t, line, color=INK, linestyle=":", linewidth=1.2)
+        axes.annotate(name, (t[1], line[1]), (4, -2), textcoords="offset points", color=INK, fontsize="small")
+    axes.set_xlim(right=1.7 * horizon)  # room for the names of the bounds
+    legend(figure)
+    return figure
+
+
+def plays(summary: pd.DataFrame, shares: pd.DataFrame) -> Figure:
+    """Bars of the shares of plays; ``shares`` has a row for each principal, a column for each rank of an arm."""
+    figure, axes = new_figure(9, 1.6 + 0.34 * len(summary))
+    ranked = shares.loc[summary["principal"]].to_numpy()
+    names = ["best arm", "2nd", "3rd", *(f"{rank}th" for rank in range(4, RANKS + 1))][: ranked.shape[1]]
+    if ranked.shape[1] > RANKS:
+        ranked = np.column_stack([ranked[:, :RANKS], ranked[:, RANKS:].sum(axis=1)])
+        names.append(f"{RANKS + 1}th and worse")
+    colours = mpl.colormaps["cividis"](np.linspace(0, 1, ranked.shape[1]))
+    places, left = np.arange(len(ranked)), np.zeros(len(ranked))
+    for name, colour, width in zip(names, colours, ranked.T, strict=True):
+        axes.barh(places, width, left=left, color=colour, label=name, height=0.7)
+        left += width
+    axes.set_yticks(places, [shown(principal) for principal in summary["principal"]])
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 1), xlabel="share of plays")
+    axes.grid(visible=False)
+    legend(figure, columns=RANKS + 1)
+    return figure
+
+
+def offers(summary: pd.DataFrame, paid: pd.DataFrame, styles: Styles) -> Figure:
+    """A panel for each principal: what it offered, and what that arm needed; ``paid`` is from behaviour."""
+    principals = summary["principal"].tolist()
+    columns = min(4, len(principals))
+    depth = -(-len(principals) // columns)
+    width, height = 2.6 * columns + 0.8, 2.0 * depth + 1.0
+    figure = Figure(figsize=(width, height))  # laid out by hand: constraints take seconds for so many panels
+    FigureCanvasAgg(figure)
+    figure.subplots_adjust(0.8 / width, 0.5 / height, 1 - 0.1 / width, 1 - 0.5 / height, wspace=0.08, hspace=0.5)
+    grid = figure.subplots(depth, columns, sharex=True, sharey=True, squeeze=False)
+    for axes, principal in zip(grid.flat, principals, strict=False):
+        own = paid[paid["principal"] == principal]
+        axes.plot(own["rounds"], own["needed"], "o", color="none", markeredgecolor=INK, markersize=3.5)
+        axes.plot(own["rounds"], own["offer"], ".-", color=styles[principal].colour, linewidth=1.8, markersize=3)
+        axes.set_title(shown(principal).replace(",", ",\n"), fontsize="small")
+        if own["offer"].isna().all():
+            axes.text(0.5, 0.5, "offers nothing", ha="center", va="center", transform=axes.transAxes, color=INK)
+        tidy(axes)
+    for axes in grid.flat[len(principals) :]:
+        axes.set_axis_off()
+    for axes in grid.flat[len(principals) - columns : len(principals)]:  # the lowest panel of each column
+        axes.tick_params(labelbottom=True)
+    grid[0, 0].set_xscale("log")
+    figure.supxlabel("rounds played t", fontsize="medium")
+    figure.supylabel("incentive", fontsize="medium", x=0.1 / width)
+    return figure

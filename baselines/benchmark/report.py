@@ -1,0 +1,83 @@
+"""A report of a benchmark's results: tables, figures, and one page, in ``DIR/report``.
+
+``build`` writes all of it, ``show`` prints the tables to the terminal, ``render`` gives one of them as text.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from baselines.benchmark import behaviour, statistics, tables
+from baselines.benchmark.results import read
+from baselines.benchmark.store import write_whole
+from pa_env.checks import known
+
+IN_TERMINAL = ("regret", "regret_difference", "utility")
+FORMATS = ("csv", "markdown", "latex")
+
+
+def render(directory: Path, format: str) -> str:
+    """The table as text: all columns and digits in "csv", readable numbers in "markdown" and "latex" (booktabs)."""
+    known("format", format, FORMATS)
+    return as_text(statistics.summary(read(directory).rows), format)
+
+
+def as_text(summary: pd.DataFrame, format: str) -> str:
+    """What :func:`render` returns."""
+    if format == "csv":
+        return str(summary.to_csv(index=False))
+    table = tables.readable(summary)
+    return f"{tables.markdown(table)}\n" if format == "markdown" else str(table.to_latex(index=False, escape=True))
+
+
+def build(directory: Path) -> Path:
+    """Write ``report/`` in the folder: table.csv, table.md, figures/*.png, index.html. Returns the page's path."""
+    from rich.progress import track
+
+    from baselines.benchmark import figures
+    from baselines.benchmark.drawing import as_png
+    from baselines.benchmark.page import page
+    from baselines.benchmark.styles import styles
+
+    results = read(directory)
+    summary, curves = statistics.summary(results.rows), statistics.curves(results.rows)
+    chosen = styles(summary)
+    about, images = {}, {}
+    for task, cells in track(results.rows.groupby("task", sort=False), "figures", transient=True):
+        part, lines = (table[table["task"] == task] for table in (summary, curves))
+        about[task] = tables.about(task, results.rows)
+        drawn = {
+            "regret": figures.regret(part, lines, chosen[task]),
+            "growth": figures.growth(part, lines, chosen[task]),
+            "plays": figures.plays(part, behaviour.shares(cells)),
+            "offers": figures.offers(part, behaviour.paid(cells), chosen[task]),
+        }
+        images[task] = {name: as_png(figure) for name, figure in drawn.items()}
+    files = {f"figures/{task}-{name}.png": data for task in images for name, data in images[task].items()}
+    files["table.csv"] = as_text(summary, "csv").encode()
+    files["table.md"] = as_text(summary, "markdown").encode()
+    files["index.html"] = page(tables.facts(results), about, summary, curves, images, chosen).encode()
+    report = directory / "report"
+    (report / "figures").mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        write_whole(report / name, data)
+    return report / "index.html"
+
+
+def show(directory: Path) -> None:
+    """Print the tables of all tasks to the terminal; the other regrets are in the report."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text  # plain: labels are not markup
+
+    results = read(directory)
+    console = Console()
+    for task, part in statistics.summary(results.rows).groupby("task", sort=False):
+        table = Table(title=Text(task), caption=Text(tables.about(task, results.rows)))
+        table.add_column("principal", overflow="fold")
+        for score in IN_TERMINAL:
+            table.add_column(tables.HEADINGS[score], justify="right")
+        for row in tables.records(part):
+            table.add_row(Text(tables.name(row)), *(tables.with_interval(row, score) for score in IN_TERMINAL))
+        console.print(table)
+    console.print(Text(tables.PAIRING))

@@ -1,0 +1,53 @@
+"""The results in a folder that ``pa-bench run`` wrote, as one table."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from baselines.benchmark.cells import schema
+from baselines.benchmark.store import Store, StoreError
+
+
+class Results(NamedTuple):
+    """What a folder holds."""
+
+    manifest: dict[str, Any]
+    """benchmark.json."""
+    rows: pd.DataFrame
+    """A row for each cell and checkpoint (:func:`baselines.benchmark.cells.schema`)."""
+    failures: int
+    """Cells that failed; they are not among the rows."""
+
+
+def read(directory: Path) -> Results:
+    """Everything in the folder; tasks and principals come in the order in which they were first asked for."""
+    files = sorted((directory / "cells").glob("[!.]*.parquet"))
+    if not files:
+        raise StoreError(f"{directory} has no results: name a folder that `pa-bench run` wrote")
+    cells = [_read_cell(file) for file in files]
+    path = Store(directory).manifest
+    try:
+        manifest = json.loads(path.read_text())
+        place = {name: i for part in ("tasks", "principals") for i, name in enumerate(manifest[part])}
+        cells.sort(key=lambda cell: [place[cell[column][0].as_py()] for column in ("task", "principal")])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"{path} is damaged ({error!r}): run the benchmark into a new folder") from error
+    failures = len(list((directory / "failures").glob("*.txt")))
+    return Results(manifest, pa.concat_tables(cells).to_pandas(), failures)
+
+
+def _read_cell(file: Path) -> pa.Table:
+    try:
+        table = pq.ParquetFile(file, page_checksum_verification=True).read()
+        problem = (
+            "" if table.num_rows and table.schema.equals(schema()) else "it has other columns than a cell, or no rows"
+        )
+    except (pa.ArrowException, OSError) as error:
+        problem = str(error)
+    if problem:
+        raise StoreError(f"{file} is damaged ({problem}): delete this file and run the benchmark again")
+    return table

@@ -1,0 +1,129 @@
+"""A string names a principal: one of ours, a class of your own, or a trained policy on disk.
+
+- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of the registry, and parameters;
+- ``my_package.haggling:Haggler`` or ``path/to/haggling.py:Haggler,patience=3``: your subclass of
+  ``baselines.Principal`` in a module that Python finds, or in a file;
+- ``policies/k5.npz``: a trained policy.
+
+>>> make_principal("exploratory,c0=0.5", n_arms=5, horizon=1000).c0
+0.5
+"""
+
+import functools
+import hashlib
+import importlib.machinery
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from baselines import rl
+from baselines.protocol import Floats, Principal
+from baselines.registry import make, parameters
+from pa_env.checks import known
+
+POLICY = ".npz"
+
+
+class Spec(NamedTuple):
+    """A spec taken apart: where the principal is found, the class there (if of one's own), and its parameters."""
+
+    where: str
+    class_name: str
+    parameters: dict[str, Any]
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it comes from, if it names one."""
+        return Path(self.where) if self.where.endswith((".py", POLICY)) else None
+
+
+def parse(spec: str) -> Spec:
+    """Take a spec apart; nothing is imported."""
+    head, *pairs = spec.split(",")
+    where, _, class_name = head.partition(":")
+    parameters = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise ValueError(f"principal = {spec!r}: {pair!r} must be a parameter and its value, as in name=value")
+        parameters[name] = _value(value)
+    if where.endswith(".py") and not class_name:
+        raise ValueError(f"principal = {spec!r} must say which class of the file, as in {where}:Haggler")
+    return Spec(where, class_name, parameters)
+
+
+def make_principal(
+    spec: str, n_arms: int, horizon: int, arms: Floats | None = None, files: Mapping[str, Path] | None = None
+) -> Principal:
+    """The principal that a spec names, for ``n_arms`` arms and ``horizon`` rounds.
+
+    ``arms`` (n_arms, dim), if rewards are linear: told to principals that have such a parameter. ``files``: where the
+    files named in specs are on this machine, if elsewhere than they were named.
+    """
+    parsed = parse(spec)
+    path = parsed.file and (files or {}).get(parsed.where, parsed.file)
+    if path is not None and not path.is_file():
+        raise ValueError(f"principal = {spec!r}: there is no file {path}")
+    if path is not None and path.suffix == POLICY:
+        if parsed.parameters:
+            raise ValueError(f"principal = {spec!r}: a trained policy takes no parameters")
+        return rl.load(path, n_arms=n_arms, horizon=horizon)
+    if parsed.class_name:
+        made: Callable[..., Principal] = _own_class(spec, parsed, path)
+        accepted = [name for name in inspect.signature(made).parameters if name not in ("n_arms", "horizon")]
+        for name in parsed.parameters:
+            known(f"parameter of principal {parsed.where}:{parsed.class_name}", name, accepted)
+    else:
+        made, accepted = functools.partial(make, parsed.where), parameters(parsed.where)
+    told = {}
+    if "arms" in accepted:
+        if arms is None:
+            raise ValueError(f"principal = {spec!r} must be told the arms, and these rewards are not linear")
+        told["arms"] = arms
+    return made(n_arms=n_arms, horizon=horizon, **told, **parsed.parameters)
+
+
+def fingerprint(spec: str) -> str | None:
+    """SHA-256 of the file that a spec names; None if it names none."""
+    path = parse(spec).file
+    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _own_class(spec: str, parsed: Spec, path: Path | None) -> type[Principal]:
+    """A user's own subclass of ``Principal``."""
+    try:
+        module = importlib.import_module(parsed.where) if path is None else _import_file(path)
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"principal = {spec!r}: {error}; install it, or name its file, path/to/file.py:Class"
+        ) from error
+    own = getattr(module, parsed.class_name, None)
+    if own is None:
+        raise ValueError(f"principal = {spec!r}: {parsed.where} has no class {parsed.class_name!r}")
+    if not (isinstance(own, type) and issubclass(own, Principal)):
+        raise TypeError(f"principal = {spec!r}: {parsed.class_name} must be a subclass of baselines.Principal")
+    return own
+
+
+@functools.cache
+def _import_file(path: Path) -> ModuleType:
+    """The module in a file, under a name that no other module has."""
+    name = f"principals_of_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
+    loader = importlib.machinery.SourceFileLoader(name, str(path))
+    module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, loader, origin=str(path)))
+    sys.modules[name] = module  # dataclasses and others look their module up
+    loader.exec_module(module)
+    return module
+
+
+def _value(text: str) -> int | float | str:
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text

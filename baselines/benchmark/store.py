@@ -1,0 +1,172 @@
+"""Where results are kept: a folder to which cells are added, each whole or not at all.
+
+- ``benchmark.json``: the format, the versions, the commands, tasks, principals and seeds;
+- ``cells/*.parquet``: a file a cell (``pandas.read_parquet(folder / "cells")`` opens them all);
+- ``failures/*.txt``: the traceback of each cell that failed; such a cell is played again by the next command;
+- ``lock``: held by the one command that may write; it is let go when that command ends, however it ends.
+"""
+
+import fcntl
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+import pa_env
+from baselines.benchmark.cells import Cell, Result, file_name, schema
+from baselines.benchmark.specs import fingerprint
+
+FORMAT = 1
+HALF_WRITTEN = (".*.benchmark.json.tmp", "cells/.*.parquet.tmp", "failures/.*.txt.tmp")
+
+
+class StoreError(OSError):
+    """The folder can't be used as it is; the message says why, and what to do."""
+
+
+class Store:
+    """The results in a folder; writing is for whoever came by :func:`locked`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.manifest = directory / "benchmark.json"
+
+    def cell(self, cell: Cell) -> Path:
+        """The file of a cell."""
+        return self.directory / "cells" / f"{cell.id}.parquet"
+
+    def failure(self, cell: Cell) -> Path:
+        """The file of its traceback, if it failed."""
+        return self.directory / "failures" / f"{cell.id}.txt"
+
+    def keep(self, result: Result) -> None:
+        """Write what came of a cell."""
+        failure = self.failure(result.cell)
+        if result.data is None:
+            write_whole(failure, str(result.failure).encode())
+        else:
+            write_whole(self.cell(result.cell), result.data)
+            failure.unlink(missing_ok=True)
+
+    def has(self, cell: Cell) -> bool:
+        """Whether the cell is there; raises if its file is not what was written."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self.cell(cell)
+        if not path.exists():
+            return False
+        try:
+            table = pq.ParquetFile(path, page_checksum_verification=True).read()
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(path, str(error)) from error
+        if not table.schema.equals(schema()):
+            raise _damaged(path, "its columns are not those of a cell")
+        if table["rounds"].to_pylist() != cell.task.checkpoints.tolist():
+            raise _damaged(path, "its rows are not the checkpoints of its task")
+        for name, value in cell.labels().items():
+            if table[name].unique().to_pylist() != [value]:
+                raise _damaged(path, f"its {name} is not {value!r}")
+        return True
+
+    # ------------------------------------------------------------------------------------- benchmark.json
+
+    def enter(self, cells: Iterable[Cell], command: str) -> None:
+        """Note what is about to be played; refuse if results of other versions are there."""
+        noted = self._read_manifest()
+        known = json.dumps(noted)
+        if command not in noted["commands"]:
+            noted["commands"].append(command)
+        for cell in cells:
+            task = noted["tasks"].setdefault(cell.task.name, {"version": cell.task.version, "seeds": 0})
+            if task["version"] != cell.task.version:
+                raise _other(self.directory, f"version {task['version']} of task {cell.task.name}", cell.task.version)
+            task["seeds"] = max(task["seeds"], cell.seed + 1)
+        for spec in {cell.principal: None for cell in cells}:
+            now = fingerprint(spec)
+            if noted["principals"].setdefault(spec, now) != now:
+                kept = next(self.directory.glob(f"cells/*--{file_name(spec)}--*.parquet"), None)
+                if kept is not None:
+                    raise StoreError(
+                        f"{kept} was played before the file of {spec} was changed:"
+                        " name a new folder by --out, or delete the cells of this principal"
+                    )
+                noted["principals"][spec] = now
+        if json.dumps(noted) != known:
+            write_whole(self.manifest, (json.dumps(noted, indent=2) + "\n").encode())
+        for folder in ("cells", "failures"):
+            (self.directory / folder).mkdir(exist_ok=True)
+
+    def _read_manifest(self) -> dict[str, Any]:
+        ours = {"format": FORMAT, "version": pa_env.__version__}
+        try:
+            noted: dict[str, Any] = json.loads(self.manifest.read_text())
+            theirs = {name: noted[name] for name in (*ours, "commands", "tasks", "principals")}
+        except FileNotFoundError:
+            versions = {"python": sys.version.split()[0], "numpy": np.__version__, "numba": numba.__version__}
+            return {**ours, **versions, "commands": [], "tasks": {}, "principals": {}}
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"{self.manifest} is damaged ({error}): mend it, or name a new folder by --out") from error
+        for name, value in ours.items():
+            if theirs[name] != value:
+                raise _other(self.directory, f"{name} {theirs[name]}", value)
+        return noted
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[Store]:
+    """The store in a folder, made if need be, for this command alone; files half-written by killed ones are removed."""
+    store = Store(directory)
+    if directory.is_dir() and not store.manifest.exists():
+        for path in set(directory.iterdir()) - {directory / "lock", *directory.glob(HALF_WRITTEN[0])}:
+            raise StoreError(
+                f"{directory} has other things in it ({path.name}, ...) and no benchmark.json:"
+                " name a new or empty folder by --out"
+            )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = (directory / "lock").open("w")
+    except OSError as error:
+        raise StoreError(f"{directory} can't be written to: {error}; name another folder by --out") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(
+                f"another command is writing to {directory}: wait for it to end, or name another folder by --out"
+            ) from None
+        for pattern in HALF_WRITTEN:
+            for path in directory.glob(pattern):
+                path.unlink()
+        yield store
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there with all of its bytes, or not at all."""
+    # Hidden names are passed over by readers of a folder of Parquet files.
+    temporary = path.with_name(f".{os.getpid()}.{path.name}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StoreError(
+            f"{path} can't be written: {error}; what was done is kept, and the same command goes on from there"
+        ) from error
+
+
+def _damaged(path: Path, how: str) -> StoreError:
+    return StoreError(f"{path} is damaged ({how}): delete this file and run the same command again")
+
+
+def _other(directory: Path, theirs: str, ours: object) -> StoreError:
+    return StoreError(f"{directory} has results of {theirs}, and this is {ours}: name a new folder by --out")

@@ -1,0 +1,74 @@
+"""A benchmark is tasks x principals x seeds: cells that are played once and kept, in any order, by any engine."""
+
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from baselines.benchmark import engines
+from baselines.benchmark.cells import Cell
+from baselines.benchmark.store import locked
+from baselines.tasks import Task
+from pa_env.checks import at_least, known
+
+ENGINES = ("local", "ray")
+
+
+def plan(tasks: Sequence[Task], principals: Sequence[str], seeds: int | None) -> list[Cell]:
+    """The cells of a benchmark; raises if a principal can't be made for one of its tasks.
+
+    ``principals``: specs for every task, or none for each task's own; ``seeds``: how many, or None for each task's own.
+    The first seed of everything comes first: results are useful, and the time left is known, long before the end.
+    """
+    if seeds is not None:
+        at_least("seeds", seeds, 1, whole=True)
+    first = [Cell(task, spec, 0) for task in tasks for spec in dict.fromkeys(principals or task.principals)]
+    for cell in first:
+        try:
+            cell.begin()
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{cell.principal} can't play task {cell.task.name}: {error}") from error
+    most = max(seeds or cell.task.seeds for cell in first)
+    return [
+        Cell(cell.task, cell.principal, seed)
+        for seed in range(most)
+        for cell in first
+        if seed < (seeds or cell.task.seeds)
+    ]
+
+
+def run(
+    cells: Sequence[Cell],
+    out: Path,
+    command: str,
+    engine: str = "local",
+    workers: int | None = None,
+    address: str | None = None,
+) -> list[Path]:
+    """Play the cells that are missing in the folder ``out``, in which ``command`` is noted.
+
+    Returns the files with the tracebacks of the cells that failed.
+    """
+    from rich.progress import MofNCompleteColumn, Progress
+
+    known("engine", engine, ENGINES)
+    if address is not None and engine != "ray":
+        raise ValueError(f"address = {address!r} is for engine = 'ray', and this is engine = {engine!r}")
+    if engine == "ray" and importlib.util.find_spec("ray") is None:
+        raise ValueError("engine = 'ray' needs Ray, which is not installed: pip install 'principal-agent-env[ray]'")
+    workers = int(at_least("workers", workers or os.cpu_count() or 1, 1, whole=True))
+    failures: list[Path] = []
+    with locked(out) as store:
+        store.enter(cells, command)
+        missing = [cell for cell in cells if not store.has(cell)]
+        with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), transient=True) as progress:
+            bar = progress.add_task("cells", total=len(cells), completed=len(cells) - len(missing))
+            if engine == "ray":
+                played = engines.ray(missing, store, workers, address)
+            else:
+                played = engines.local(missing, store, workers)
+            for cell, failed in played:
+                progress.advance(bar)
+                if failed:
+                    failures.append(store.failure(cell))
+    return failures

@@ -1,0 +1,97 @@
+"""The summary of a benchmark in words and figures of a readable length, for terminals, pages and papers."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from baselines.benchmark.results import Results
+from baselines.tasks import TASKS
+
+HEADINGS = {
+    "regret": "R_T",
+    "regret_oracle": "R_T^oracle",
+    "regret_bar": "Rbar_T",
+    "utility": "utility",
+    "regret_difference": "R_T - best",
+    "utility_difference": "utility - best",
+    "slope": "slope",
+}
+REGRETS = (
+    "R_T is against the best incentives for the agent's beliefs at the time, R_T^oracle against the best for its true"
+    " means, and Rbar_T charges every incentive offered, taken or not. An ignorant agent is cheap, so look at utility"
+    " beside them."
+)
+PAIRING = (
+    "Square brackets are 95% bootstrap intervals over seeds. Differences are to the principal with the least R_T that"
+    " is not privileged, on the seeds that all principals of the task have, which share their luck; the best is picked"
+    " on the same seeds, which flatters it a little. The slope is that of log R_t against log t over the last two"
+    " decades of the runs: growth within a run of known length."
+)
+
+
+def number(value: float, sign: str = "") -> str:
+    """About four digits, and no exponent: 12,345, 123.4, 0.123; ``sign="+"`` shows it always; – for nan."""
+    if math.isnan(value) or value == 0:
+        return "–" if value else "0"
+    digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3
+    return f"{value:{sign}z,.{digits}f}"  # z: no minus before zeros only
+
+
+def with_interval(row: Mapping[str, Any], score: str) -> str:
+    """``mean [low, high]``; the mean alone where there is no interval, or one of no width."""
+    sign = "+" if score.endswith("difference") else ""
+    ends = [number(row[score + end], sign) for end in ("", "_low", "_high")]
+    return ends[0] if ends[1] == ends[2] else f"{ends[0]} [{ends[1]}, {ends[2]}]"
+
+
+def readable(summary: pd.DataFrame) -> pd.DataFrame:
+    """The summary as text: a column for the task, the principal, the seeds, and each of ``HEADINGS``."""
+    table = pd.DataFrame({"task": summary["task"], "principal": [name(row) for row in records(summary)]})
+    table["seeds"] = summary["seeds"].astype(str)
+    for score, heading in HEADINGS.items():
+        table[heading] = [with_interval(row, score) for row in records(summary)]
+    return table
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """A table of text in Markdown; a bar in a label is escaped."""
+    escaped = table.map(lambda text: text.replace("|", r"\|"))
+    return str(escaped.to_markdown(index=False, disable_numparse=True))
+
+
+def name(row: Mapping[str, Any]) -> str:
+    """The principal's label, marked if it is privileged or the best."""
+    mark = " (privileged)" if row["privileged"] else " (best)" if row["best"] else ""
+    return f"{row['principal']}{mark}"
+
+
+def records(summary: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The rows one by one."""
+    yield from summary.to_dict("records")
+
+
+def about(task: str, rows: pd.DataFrame) -> str:
+    """What a task probes (if this version has it), its setting, and how many seeds there are."""
+    cells = rows[rows["task"] == task]
+    first, seeds = cells.iloc[0], cells.groupby("principal")["seed"].agg(set)
+    probes = f"{TASKS[task].probes} " if task in TASKS else ""
+    dim = f", d = {first['dim']}" if first["dim"] else ""
+    return (
+        f"{probes}Agent {first['agent']}, instance {first['instance']}, K = {first['n_arms']}{dim},"
+        f" T = {first['horizon']:,}; {len(set.union(*seeds))} seeds, of which all principals have"
+        f" {len(set.intersection(*seeds))}."
+    )
+
+
+def facts(results: Results) -> dict[str, str]:
+    """How the results were made: commands (a line each), versions, seeds, failures."""
+    manifest, seeds = results.manifest, results.rows["seed"]
+    versions = [f"{name} {manifest[name]}" for name in ("python", "numpy", "numba")]
+    return {
+        "commands": "\n".join(manifest["commands"]),
+        "versions": ", ".join([f"principal-agent-env {manifest['version']}", *versions]),
+        "seeds": f"{seeds.min()} to {seeds.max()}",
+        "failed cells": str(results.failures),
+    }

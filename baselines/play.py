@@ -1,0 +1,181 @@
+"""Play the game yourself in the terminal, in either seat; the other side is scripted.
+
+Rounds are those of ``PrincipalAgent-v0`` and ``PrincipalAgentFollower-v0``. Afterwards you see what others would have
+earned in your place on the same luck.
+"""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import pa_env  # noqa: F401  (registers the environments)
+from baselines.benchmark.specs import make_principal
+from baselines.simulate import simulate
+from pa_env.checks import known
+
+OTHERS = ("oracle", "profit-target", "zero")  # principals compared with you; the first is shown the agent's beliefs
+
+
+class PrincipalSeat:
+    """You offer, a scripted agent answers: what you are told, and how your answer is read."""
+
+    help = """\
+You are the principal. Each round you offer incentives, and the agent plays the arm with the highest belief + incentive.
+You get that arm's reward and pay its incentive. You see neither the agent's beliefs nor its rewards.
+  2 0.4        0.4 on arm 2, nothing on the others
+  0 0.4 0.1    a number for each arm, if there are three or more
+  Enter        no incentive
+  ?  this text    q  stop"""
+
+    def __init__(self, n_arms: int, horizon: int, agent: str, seed: int) -> None:
+        self.n_arms, self.horizon, self.agent, self.seed = n_arms, horizon, agent, seed
+        self.env: Any = gym.make("PrincipalAgent-v0", n_arms=n_arms, horizon=horizon, agent=agent)
+
+    def view(self, seen: NDArray[np.float32]) -> Table:
+        """Plays and mean reward of each arm, and the incentives that were not enough and enough."""
+        _, theta_hat, share, refused, accepted, _ = seen[:-2].reshape(6, self.n_arms)
+        table = Table("arm", "plays", "mean reward", "refused", "accepted")
+        for arm, plays in enumerate((share * self.horizon).round().astype(int)):
+            mean = f"{theta_hat[arm]:.2f}" if plays else "–"
+            least = f"{accepted[arm]:.2f}" if plays else "–"
+            table.add_row(str(arm), str(plays), mean, f"{refused[arm]:.2f}", least)
+        return table
+
+    def read(self, text: str) -> NDArray[np.float64]:
+        """Incentives (n_arms,)."""
+        try:
+            given = [float(word) for word in text.split()]
+        except ValueError:
+            raise ValueError(f"{text!r} must be numbers: an arm and its incentive, or one for each arm") from None
+        offer = np.zeros(self.n_arms)
+        if len(given) == 2:
+            if given[0] not in range(self.n_arms):
+                raise ValueError(f"arm = {given[0]:g} must be an integer from 0 to {self.n_arms - 1}")
+            offer[int(given[0])] = given[1]
+        elif len(given) == self.n_arms:
+            offer[:] = given
+        elif given:
+            raise ValueError(
+                f"{text!r} must be two numbers, an arm and its incentive, or {self.n_arms}, one for each arm"
+            )
+        return offer
+
+    def outcome(self, action: NDArray[np.float64], reward: float, info: dict[str, Any]) -> str:
+        """Arm, reward, payment."""
+        paid = action[info["arm"]]
+        return f"The agent played arm {info['arm']}: reward {reward + paid:.2f}, paid {paid:.2f}."
+
+    def others(self, rounds: int) -> dict[str, float]:
+        """Utility of scripted principals."""
+        earned = {}
+        for name in OTHERS:
+            principal = make_principal(name, self.n_arms, self.horizon)
+            run = simulate(principal, agent=self.agent, seed=self.seed, checkpoints=[rounds])
+            earned[f"{name} (is shown the agent's beliefs)" if principal.privileged else name] = float(run.utility[-1])
+        return earned
+
+
+class AgentSeat:
+    """A scripted principal offers, you answer: what you are told, and how your answer is read."""
+
+    help = """\
+You are the agent. Each round the principal offers incentives, and you play an arm. You get its reward and incentive.
+  2    play arm 2
+  ?  this text    q  stop"""
+
+    def __init__(self, n_arms: int, horizon: int, principal: str, seed: int) -> None:
+        self.n_arms, self.horizon, self.seed = n_arms, horizon, seed
+        leader = make_principal(principal, n_arms, horizon)
+        self.env: Any = gym.make(
+            "PrincipalAgentFollower-v0", n_arms=n_arms, horizon=horizon, principal=leader, max_incentive=1000.0
+        )
+        leader.attach(self.env.get_wrapper_attr("game"))
+
+    def view(self, seen: NDArray[np.float32]) -> Table:
+        """The offer, and plays and mean reward of each arm."""
+        offer, means, share = seen[:-1].reshape(3, self.n_arms)
+        table = Table("arm", "incentive", "plays", "mean reward")
+        for arm, plays in enumerate((share * self.horizon).round().astype(int)):
+            table.add_row(str(arm), f"{offer[arm]:.3f}", str(plays), f"{means[arm]:.2f}" if plays else "–")
+        return table
+
+    def read(self, text: str) -> int:
+        """An arm."""
+        if not text.isdecimal():
+            raise ValueError(f"{text!r} must be an arm, an integer from 0 to {self.n_arms - 1}")
+        return int(text)
+
+    def outcome(self, action: int, reward: float, info: dict[str, Any]) -> str:
+        """The reward; what the principal earned."""
+        return f"You got {reward:.2f} for arm {action}; the principal got {info['utility']:.2f}."
+
+    def others(self, rounds: int) -> dict[str, float]:
+        """What one earns who always plays the highest mean + incentive."""
+        seen, _ = self.env.reset(seed=self.seed)
+        earned = 0.0
+        for _ in range(rounds):
+            offer, means, _ = seen[:-1].reshape(3, self.n_arms)
+            seen, reward, *_ = self.env.step(int((offer + means).argmax()))
+            earned += reward
+        return {"a greedy agent": earned}
+
+
+Seat = PrincipalSeat | AgentSeat
+
+
+def play(seat: str, n_arms: int, horizon: int, agent: str, principal: str, seed: int) -> None:
+    """Play an episode against a scripted ``agent``, or a ``principal`` (a spec), whichever seat is not yours."""
+    known("seat", seat, ("principal", "agent"))
+    made: Seat
+    if seat == "principal":
+        made = PrincipalSeat(n_arms, horizon, agent, seed)
+    else:
+        made = AgentSeat(n_arms, horizon, principal, seed)
+    console = Console(highlight=False)
+    console.print(Text(made.help))
+    rounds, earned = 0, 0.0
+    seen, _ = made.env.reset(seed=seed)
+    try:
+        while rounds < horizon:
+            console.print(made.view(seen))
+            action, (seen, reward, _, _, info) = _turn(console, made, f"round {rounds + 1} of {horizon}> ")
+            rounds, earned = rounds + 1, earned + reward
+            console.print(Text(f"{made.outcome(action, reward, info)} Your total: {earned:.2f}.\n"))
+    except (EOFError, KeyboardInterrupt):
+        console.print("\nYou stopped.")
+    if rounds:
+        _compare(console, made, rounds, earned)
+
+
+def _turn(console: Console, seat: Seat, prompt: str) -> tuple[Any, tuple[Any, ...]]:
+    """Ask until a round is played: the action and what the environment returned. EOFError if the player stops."""
+    while True:
+        text = console.input(Text(prompt)).strip()
+        if text == "q":
+            raise EOFError
+        if text == "?":
+            console.print(Text(seat.help))
+            continue
+        try:
+            action = seat.read(text)
+            return action, seat.env.step(action)
+        except ValueError as error:  # the environment has left everything as it was
+            console.print(Text(f"{error} (? for help)"))
+
+
+def _compare(console: Console, seat: Seat, rounds: int, earned: float) -> None:
+    """What the arms were worth, and who would have earned what."""
+    instance = seat.env.unwrapped.game.instance()
+    truth = Table("arm", "mean reward of the principal", "of the agent", title="The truth")
+    for arm, (theta, mu) in enumerate(zip(instance.theta, instance.mu, strict=True)):
+        truth.add_row(str(arm), f"{theta:.2f}", f"{mu:.2f}")
+    console.print(truth)
+    table = Table("who", "earned", title=f"{rounds} rounds on the same luck")
+    for who, total in {"you": earned, **seat.others(rounds)}.items():
+        table.add_row(who, f"{total:.2f}")
+    console.print(table)

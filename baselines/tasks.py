@@ -1,0 +1,185 @@
+"""Named settings, as data: who answers, on which instances, for how long, and which principals are compared.
+
+>>> from baselines.tasks import task
+>>> task("k5-t1e5-misaligned-exploratory").horizon
+100000
+
+A name says what the task is: ``[d{dim}-]k{arms}-t{horizon}-{family}[-{agent}[-c{c0}]]``. Without an agent it is the one
+that learns and does not explore: ``empirical-mean``, or ``ols`` in the family ``linear`` (arms from the unit ball). An
+agent that explores has c0 = 1 unless the name says otherwise. Powers of ten are written 1e4, 1e5, ... from 10,000 on.
+
+The agents of Liu & Ratliff (ICML 2025, Table 1) meet every family, number of arms and long horizon below; beside them
+come agents that keep their own regret low, and short horizons, at which principals are trained. Tasks are played on
+seeds 0, 1, ...; tuning and training keep to others. Whoever changes a task raises its version.
+"""
+
+import difflib
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from baselines.protocol import Integers
+from baselines.registry import parameters, principals
+from baselines.simulate import log_spaced
+from pa_env.agents import PARAMETERS, ScriptedAgent, make_agent
+
+AGENTS = {
+    "empirical-mean": "learns and never explores",
+    "exploratory": "learns and explores",
+    "oracle": "knows her means",
+    "exploratory-oracle": "knows her means and explores",
+    "ols": "learns by least squares and never explores",
+    "ucb": "keeps her own regret low by optimism",
+    "thompson": "keeps her own regret low by sampling",
+    "exp3": "keeps her own regret low whatever the rewards",
+}
+FAMILIES = {
+    "uniform": "means without structure",
+    "misaligned": "the principal's best arm is the agent's worst",
+    "gap": "one arm is best by a clear gap",
+    "clustered": "many arms are nearly best",
+    "ipa-k5": "the published instance of five arms with Gaussian rewards",
+    "unit-ball": "rewards linear in the arms",
+}
+LEARNERS = ("empirical-mean", "ols")  # need no mention in a name
+IID_AGENTS = ("empirical-mean", "exploratory", "oracle", "exploratory-oracle")  # Table 1
+LINEAR_AGENTS = ("ols", "exploratory", "oracle", "exploratory-oracle")
+LOW_REGRET_AGENTS = ("ucb", "thompson", "exp3")
+HORIZONS = (10**4, 10**5, 10**6)
+LINEAR_PRINCIPALS = ("linear", "c-ipa")  # are told the arms
+YARDSTICKS = ("zero", "oracle")  # at home with i.i.d. and linear rewards
+NOT_COMPARED = ("fixed",)  # says nothing without its incentives
+SLOW = ("epsilon-greedy", "robust-epsilon-greedy")  # explore from Python: compared up to the longest of HORIZONS
+
+
+@dataclass(frozen=True)
+class Task:
+    """A game that each of ``principals`` (see ``baselines.benchmark.specs``) plays on each of ``seeds`` seeds."""
+
+    name: str
+    probes: str
+    """What it shows, in one sentence."""
+    agent: str
+    c0: float
+    """How much the agent explores; 0 if she does not."""
+    instance: str
+    n_arms: int
+    dim: int | None
+    """None unless rewards are linear."""
+    horizon: int
+    principals: tuple[str, ...]
+    seeds: int
+    version: int = 1
+
+    def make_agent(self) -> ScriptedAgent:
+        """The agent with her parameters."""
+        return make_agent(self.agent, **({"c0": self.c0} if self.c0 else {}))
+
+    @property
+    def checkpoints(self) -> Integers:
+        """Rounds after which a run is scored."""
+        return log_spaced(self.horizon)
+
+
+@functools.cache
+def contenders(linear: bool, c0: float, long: bool) -> tuple[str, ...]:
+    """Every principal for such rewards, with both kinds of constants where it has them, told c0 unless it is 1."""
+    specs = []
+    left_out = (*NOT_COMPARED, *SLOW) if long else NOT_COMPARED
+    for name in principals():
+        if name not in left_out and (name in YARDSTICKS or (name in LINEAR_PRINCIPALS) == linear):
+            accepted = parameters(name)
+            spec = f"{name},c0={c0:g}" if "c0" in accepted and c0 not in (0, 1) else name
+            specs += [spec, f"{spec},constants=practical"] if "constants" in accepted else [spec]
+    return tuple(specs)
+
+
+def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.0) -> Task:
+    """The task of a setting, from which its name, its sentence, its principals and its seeds follow."""
+    dim = 3 if instance == "unit-ball" else None
+    c0 = c0 if "c0" in PARAMETERS[agent] else 0.0
+    power = len(str(horizon)) - 1
+    parts = (
+        f"d{dim}" if dim else "",
+        f"k{n_arms}",
+        f"t1e{power}" if power >= 4 and horizon == 10**power else f"t{horizon}",
+        "linear" if dim else instance,
+        "" if agent in LEARNERS else agent,
+        f"c{c0:g}" if c0 not in (0, 1) else "",
+    )
+    return Task(
+        name="-".join(part for part in parts if part),
+        probes=f"{FAMILIES[instance].capitalize()}; the agent {AGENTS[agent]}.",
+        agent=agent,
+        c0=c0,
+        instance=instance,
+        n_arms=n_arms,
+        dim=dim,
+        horizon=horizon,
+        principals=contenders(dim is not None, c0, horizon > HORIZONS[-1]),
+        seeds=50 if horizon <= 1000 else 20 if horizon <= 10**4 else 10 if horizon <= 10**6 else 8,
+    )
+
+
+def _short() -> Iterator[Task]:
+    for (n_arms, horizon), instance in product(((3, 100), (5, 200), (5, 1000)), ("uniform", "misaligned")):
+        yield setting("empirical-mean", instance, n_arms, horizon)
+    yield setting("exploratory", "uniform", 5, 200)
+
+
+def _who_wins() -> Iterator[Task]:
+    for horizon in HORIZONS:
+        for agent in (*IID_AGENTS, *LOW_REGRET_AGENTS):
+            yield setting(agent, "uniform", 5, horizon)
+        for agent in LINEAR_AGENTS:
+            yield setting(agent, "unit-ball", 5, horizon)
+
+
+def _table_1() -> Iterator[Task]:
+    for agent, horizon in product(IID_AGENTS, HORIZONS):
+        for instance, n_arms in product(("uniform", "misaligned", "gap", "clustered"), (3, 5, 20)):
+            yield setting(agent, instance, n_arms, horizon)
+        yield setting(agent, "ipa-k5", 5, horizon)
+    for agent, n_arms, horizon in product(LINEAR_AGENTS, (5, 10, 20), HORIZONS):
+        yield setting(agent, "unit-ball", n_arms, horizon)
+    # The paper's constants for an agent that explores leave their first phase this early only if she does so little.
+    yield setting("exploratory", "uniform", 5, 10**6, c0=0.05)
+
+
+def _default() -> Iterator[Task]:
+    yield from _short()
+    for agent in IID_AGENTS:
+        yield setting(agent, "uniform", 5, 10**7)
+    for agent in ("ols", "oracle"):
+        yield setting(agent, "unit-ball", 5, 10**4)
+
+
+TINY = replace(
+    setting("empirical-mean", "uniform", 3, 50), name="tiny", principals=("elimination", "zero", "oracle"), seeds=2
+)
+_SUITES = {
+    "default": tuple(_default()),
+    "short": tuple(_short()),
+    "table-1": tuple(_table_1()),
+    "who-wins": tuple(_who_wins()),
+    "tiny": (TINY,),
+}
+TASKS: dict[str, Task] = {made.name: made for suite in _SUITES.values() for made in suite}
+SUITES: dict[str, tuple[str, ...]] = {name: tuple(made.name for made in suite) for name, suite in _SUITES.items()}
+SUITES["all"] = tuple(name for name in TASKS if name != "tiny")
+
+
+def tasks(*names: str) -> tuple[Task, ...]:
+    """Tasks by their names or the names of suites, each once; without any, all of them."""
+    found = {name: None for chosen in names or ("all",) for name in SUITES.get(chosen, (chosen,))}
+    return tuple(task(name) for name in found)
+
+
+def task(name: str) -> Task:
+    """A task by name."""
+    if name not in TASKS:
+        near = difflib.get_close_matches(name, (*SUITES, *TASKS), n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"task = {name!r} is unknown{hint}: `pa-bench list` shows every task and suite")
+    return TASKS[name]

@@ -1,0 +1,24 @@
+"""Small results of a benchmark, played for real, in this process."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from baselines.benchmark import sweep
+from baselines.benchmark.cells import attempt
+from baselines.benchmark.store import locked
+from baselines.tasks import tasks
+
+SMALL = ("k3-t100-uniform", "k5-t200-uniform-exploratory")
+PRINCIPALS = ("profit-target", "zero", "oracle", "elimination,constants=practical")
+
+
+def make_results(
+    out: Path, names: Sequence[str] = SMALL, principals: Sequence[str] = PRINCIPALS, seeds: int = 4
+) -> Path:
+    """What ``pa-bench run`` leaves in a folder."""
+    cells = sweep.plan(tasks(*names), principals, seeds)
+    with locked(out) as store:
+        store.enter(cells, "pa-bench run --task <small> & more")
+        for cell in cells:
+            store.keep(attempt(cell))
+    return out

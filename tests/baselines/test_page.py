@@ -1,0 +1,104 @@
+"""The page in a real browser, offline: nothing is fetched, tables sort, curves hide, labels are only text."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from baselines.benchmark import report, tables
+
+from .results import PRINCIPALS, make_results
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+HEADINGS = ["principal", "seeds", *tables.HEADINGS.values()]
+NASTY = "<b><img src=x onerror=alert(1)>&|$_{$"  # a folder's name
+OWN = "from baselines.scripted.simple import Zero\n\nclass Mine(Zero):\n    pass\n"
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, list[str]]]:
+    """The page of small results, and everything that it complained of, asked for or popped up."""
+    folder = tmp_path_factory.mktemp("page")
+    (folder / NASTY).mkdir()
+    (folder / NASTY / "own.py").write_text(OWN)
+    principals = [*PRINCIPALS, f"{folder / NASTY / 'own.py'}:Mine"]
+    path = report.build(make_results(folder / "results", ["k3-t100-uniform"], principals, seeds=3))
+    noticed: list[str] = []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=[*QUIET])
+        page = browser.new_page(viewport={"width": 1300, "height": 900})
+        page.on("console", lambda message: noticed.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: noticed.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (noticed.append("dialog"), dialog.dismiss()))
+        page.on("request", lambda request: noticed.append(request.url) if request.url != path.as_uri() else None)
+        page.goto(path.as_uri())
+        page.locator(".curves").first.scroll_into_view_if_needed()
+        page.wait_for_selector(".curves .legend")
+        yield page, noticed
+        browser.close()
+
+
+def column(page: Any, heading: str) -> list[str]:
+    """The cells under a heading, as they are shown."""
+    place = HEADINGS.index(heading)
+    return [row.locator("td").nth(place).inner_text() for row in page.locator("tbody tr").all()]
+
+
+def sort(page: Any, heading: str) -> list[str]:
+    """Click a heading; the column under it then."""
+    page.locator("th button").nth(HEADINGS.index(heading)).click()
+    return column(page, heading)
+
+
+def numbers(texts: list[str]) -> list[float]:
+    return [float(re.split(r"\s", text)[0].replace(",", "")) for text in texts]
+
+
+def test_nothing_is_fetched_and_nothing_goes_wrong(opened: tuple[Any, list[str]]) -> None:
+    page, noticed = opened
+    page.locator("figure img").last.scroll_into_view_if_needed()
+    assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 100)")
+    assert [what for what in noticed if not what.startswith("data:image/png")] == []
+
+
+def test_labels_are_only_text(opened: tuple[Any, list[str]]) -> None:
+    page, noticed = opened
+    assert any(NASTY in text for text in column(page, "principal"))
+    assert NASTY in " ".join(page.locator(".legendtext").all_text_contents())
+    assert page.locator("img[src=x]").count() == 0
+    assert "dialog" not in noticed
+
+
+def test_a_click_on_a_heading_sorts(opened: tuple[Any, list[str]]) -> None:
+    page, _ = opened
+    assert numbers(column(page, "R_T")) == sorted(numbers(column(page, "R_T")))
+    rising = numbers(sort(page, "utility"))
+    assert rising == sorted(rising)
+    assert len(set(rising)) > 2
+    assert numbers(sort(page, "utility")) == rising[::-1]
+    names = sort(page, "principal")
+    assert names == sorted(names, key=str.lower)
+    unknown = [text == "–" for text in sort(page, "slope")]
+    assert unknown == sorted(unknown)
+    assert any(unknown)
+
+
+def test_a_click_in_the_legend_hides_a_curve(opened: tuple[Any, list[str]]) -> None:
+    page, _ = opened
+    states = "document.querySelector('.curves').data.filter(t => t.name === 'zero').map(t => t.visible ?? true)"
+    assert set(page.evaluate(states)) == {True}
+    page.locator(".legend .traces", has_text="zero").locator(".legendtoggle").click()
+    page.wait_for_function(f"{states}.every(visible => visible === 'legendonly')")
+
+
+def test_axes_change_at_the_press_of_a_button(opened: tuple[Any, list[str]]) -> None:
+    page, _ = opened
+    page.get_by_text("logarithmic axes", exact=True).click()
+    page.wait_for_function("document.querySelector('.curves').layout.yaxis.type === 'log'")
+    page.get_by_text("linear axes", exact=True).click()
+    page.wait_for_function("document.querySelector('.curves').layout.yaxis.type === 'linear'")

@@ -1,0 +1,242 @@
+"""The report and the leaderboard of small results that were played for real."""
+
+import csv
+import io
+from pathlib import Path
+
+import matplotlib.image
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+from baselines.__main__ import app
+from baselines.benchmark import behaviour, leaderboard, report, statistics, tables
+from baselines.benchmark.results import read
+from baselines.benchmark.store import StoreError
+from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
+from pa_env.game import Game
+
+from .results import PRINCIPALS, SMALL, make_results
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_results(tmp_path_factory.mktemp("results") / "small")
+
+
+def command(*words: object) -> tuple[int, str]:
+    shown = CliRunner().invoke(app, [str(word) for word in words])
+    assert shown.exception is None or isinstance(shown.exception, SystemExit)
+    return shown.exit_code, shown.output
+
+
+# -------------------------------------------------------------------------------------- the report
+
+
+def test_report_writes_tables_figures_and_a_page(results: Path) -> None:
+    code, output = command("report", results)
+    assert code == 0
+    assert str(results / "report" / "index.html") in output.replace("\n", "")
+    files = {str(path.relative_to(results / "report")) for path in (results / "report").rglob("*.*")}
+    drawn = {f"figures/{task}-{name}.png" for task in SMALL for name in ("regret", "growth", "plays", "offers")}
+    assert files == {"index.html", "table.csv", "table.md"} | drawn
+    for name in drawn:
+        image = matplotlib.image.imread(results / "report" / name)
+        inked = (image[..., :3] < 0.9).any(axis=-1).mean()
+        assert 0.005 < inked < 0.7, name
+    assert all(principal.split(",")[0] in output for principal in PRINCIPALS)
+
+
+def test_the_same_results_give_the_same_report(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero", "oracle"], seeds=2)
+
+    def written() -> dict[Path, bytes]:
+        report.build(out)
+        return {path: path.read_bytes() for path in (out / "report").rglob("*.*")}
+
+    assert written() == written()
+
+
+def test_csv_has_all_digits(results: Path) -> None:
+    code, output = command("report", results, "--format", "csv")
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(output)))
+    assert len(rows) == len(SMALL) * len(PRINCIPALS)
+    stored = read(results).rows.query("rounds == horizon").groupby(["task", "principal"])["utility"].mean()
+    for row in rows:
+        assert float(row["utility"]) == pytest.approx(stored[row["task"], row["principal"]], rel=1e-12)
+
+
+def test_markdown_is_a_table(results: Path) -> None:
+    code, output = command("report", results, "--format", "markdown")
+    assert code == 0
+    lines = output.strip().splitlines()
+    assert len(lines) == 2 + len(SMALL) * len(PRINCIPALS)
+    assert len({line.count("|") for line in lines}) == 1
+    assert "elimination,constants=practical" in output
+
+
+def test_latex_is_escaped(results: Path) -> None:
+    code, output = command("report", results, "--format", "latex")
+    assert code == 0
+    assert output.startswith("\\begin{tabular}")
+    assert r"R\_T" in output
+    assert "R_T" not in output
+
+
+def test_missing_cells_are_counted(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["ipa", "zero"], seeds=3)
+    (out / "cells" / "k3-t100-uniform--zero--1.parquet").unlink()
+    found = statistics.summary(read(out).rows).set_index("principal")
+    assert found["seeds"].to_dict() == {"ipa": 3, "zero": 2}
+    assert found["paired_seeds"].to_dict() == {"ipa": 2, "zero": 2}
+    report.build(out)
+    assert "3 seeds, of which all principals have 2" in (out / "report" / "index.html").read_text()
+
+
+@pytest.mark.parametrize("principals", [["zero"], ["oracle"]])
+def test_one_principal_and_one_seed_make_a_report(tmp_path: Path, principals: list[str]) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], principals, seeds=1)
+    assert report.build(out).is_file()
+
+
+def test_failed_cells_are_said(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=1)
+    (out / "failures" / "k3-t100-uniform--zero--1.txt").write_text("boom")
+    assert tables.facts(read(out))["failed cells"] == "1"
+
+
+# -------------------------------------------------------------------------------------- mistakes
+
+
+def test_unknown_format_is_named(results: Path) -> None:
+    code, output = command("report", results, "--format", "latxe")
+    assert code == 1
+    assert "format = 'latxe' is unknown (did you mean 'latex'?)" in output
+
+
+@pytest.mark.parametrize("what", ["report", "leaderboard"])
+def test_a_folder_without_results_is_named(tmp_path: Path, what: str) -> None:
+    for folder in (tmp_path, tmp_path / "none"):
+        code, output = command(what, folder)
+        assert code == 1
+        assert f"{folder} has no results" in output
+        assert "pa-bench run" in output
+
+
+def test_a_damaged_cell_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=2)
+    damaged = out / "cells" / "k3-t100-uniform--zero--1.parquet"
+    whole = damaged.read_bytes()
+    for data in (b"", whole[:-100], b"PAR1 no", flipped(whole, len(whole) // 2)):
+        damaged.write_bytes(data)
+        with pytest.raises(StoreError, match=f"{damaged.name} is damaged"):
+            report.build(out)
+    assert not (out / "report").exists()
+
+
+def test_no_flipped_bit_changes_what_is_read(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=1)
+    (file,) = (out / "cells").iterdir()
+    whole, rows = file.read_bytes(), read(out).rows
+    noticed = 0
+    for place in range(4, len(whole), 23):
+        file.write_bytes(flipped(whole, place))
+        try:
+            assert_frame_equal(read(out).rows, rows)
+        except StoreError:
+            noticed += 1
+    assert noticed > 20
+
+
+def flipped(data: bytes, place: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=1)
+    for text in ("{", "[]", '{"tasks": {}, "principals": {}}'):
+        (out / "benchmark.json").write_text(text)
+        with pytest.raises(StoreError, match=r"benchmark\.json is damaged"):
+            read(out)
+
+
+# -------------------------------------------------------------------------------------- what is shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (12345.6, "12,346"),
+        (-123.45, "-123.5"),
+        (12.345, "12.35"),
+        (0.1234, "0.123"),
+        (-1e-9, "0.000"),
+        (0, "0"),
+        (float("nan"), "–"),
+    ],
+)
+def test_numbers_are_readable(value: float, text: str) -> None:
+    assert tables.number(value) == text
+
+
+def test_plays_are_ranked_by_what_arms_are_worth(results: Path) -> None:
+    cells = read(results).rows.query("task == 'k3-t100-uniform'")
+    shares = behaviour.shares(cells)
+    assert np.allclose(shares.sum(axis=1), 1)
+    expected = []
+    for seed, plays in cells.query("principal == 'zero' and rounds == horizon")[["seed", "plays"]].to_numpy():
+        game = Game(3, instance="uniform")
+        game.begin(seeds=[seed])
+        worth = game.instance().theta + game.instance().mu
+        expected.append(plays[worth.argmax()] / 100)
+    assert shares.loc["zero", 0] == pytest.approx(np.mean(expected))
+
+
+def test_styles_in_a_task_are_distinct_and_the_rest_is_grey(results: Path) -> None:
+    summary = statistics.summary(read(results).rows)
+    many = [summary.iloc[[0]].assign(task="one", principal=f"p{i}", privileged=i == 0, regret=i) for i in range(12)]
+    chosen = styles(pd.concat(many))["one"]
+    assert chosen["p0"] == PRIVILEGED
+    assert {chosen[f"p{i}"] for i in range(1, 7)} == set(COLOURS)
+    assert {chosen[f"p{i}"] for i in range(7, 12)} == {REST}
+    best = {principal for principal in PRINCIPALS if principal != "oracle"}
+    assert all(len({of_task[principal] for principal in best}) == len(best) for of_task in styles(summary).values())
+
+
+# -------------------------------------------------------------------------------------- the leaderboard
+
+
+def test_leaderboard_ranks_and_counts(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "LEADERBOARD.md"
+    assert command("leaderboard", results, "--out", out)[0] == 0
+    text = out.read_text()
+    assert text.startswith(leaderboard.MARK)
+    assert "pa-bench run --task <small> & more" in text
+    assert f"pa-bench leaderboard {results} --out {out}" in text
+    summary = statistics.summary(read(results).rows)
+    for task in SMALL:
+        part = text.split(f"## {task}\n")[1].split("##")[0]
+        listed = [line.split("|")[1:3] for line in part.splitlines() if line.startswith("|")][2:]
+        expected = summary.query("task == @task")["principal"].tolist()
+        assert [name.split("(")[0].strip() for _, name in listed] == expected
+        ranks = [rank.strip() for rank, _ in listed]
+        assert ranks[expected.index("oracle")] == "–"
+        assert [rank for rank in ranks if rank != "–"] == ["1", "2", "3"]
+    tally = [line.split("|")[2:5] for line in text.split("## Wins")[1].split("##")[0].splitlines() if "|" in line][2:]
+    assert np.array(tally, int).sum() == len(SMALL) * (len(PRINCIPALS) - 1)
+    assert np.array(tally, int)[:, 0].sum() == len(SMALL)
+
+
+def test_leaderboard_replaces_only_its_own(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "README.md"
+    out.write_text("# Mine\n")
+    code, output = command("leaderboard", results, "--out", out)
+    assert code == 1
+    assert "was not generated" in output
+    assert out.read_text() == "# Mine\n"
+    out.write_text(leaderboard.MARK)
+    assert command("leaderboard", results, "--out", out)[0] == 0
+    assert "## k3-t100-uniform" in out.read_text()

@@ -1,0 +1,107 @@
+"""Principals by their specs: names with parameters, classes of one's own, trained policies."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baselines import rl
+from baselines.benchmark.specs import fingerprint, make_principal, parse
+from baselines.scripted.elimination import Elimination
+
+OWN = """
+from dataclasses import dataclass
+from baselines import Principal, hold
+
+@dataclass
+class Settings:
+    amount: "float"
+
+class Haggler(Principal):
+    def __init__(self, n_arms, horizon, amount=0.5):
+        super().__init__(n_arms, horizon)
+        self.settings = Settings(amount)
+    def rounds(self):
+        yield hold(0, self.settings.amount, rounds=self.horizon)
+
+nobody = 3
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.py"
+    path.write_text(OWN)
+    return path
+
+
+def test_a_name_with_parameters() -> None:
+    made = make_principal("elimination,constants=practical,delta=1e-3", 4, 500)
+    assert isinstance(made, Elimination)
+    assert (made.n_arms, made.horizon, made.delta, made.factors) == (4, 500, 0.001, Elimination.practical)
+
+
+def test_numbers_are_numbers() -> None:
+    assert parse("x,a=3,b=0.5,c=practical,d=-1e3").parameters == {"a": 3, "b": 0.5, "c": "practical", "d": -1000.0}
+
+
+def test_a_class_of_ones_own_in_a_file(own: Path) -> None:
+    made = make_principal(f"{own}:Haggler,amount=0.25", 3, 10)
+    assert made.offer().tolist() == [0.25, 0.0, 0.0]
+
+
+def test_a_class_of_ones_own_in_a_module() -> None:
+    made = make_principal("baselines.scripted.elimination:Elimination,constants=practical", 3, 10)
+    assert isinstance(made, Elimination)
+
+
+def test_a_file_elsewhere_than_named(own: Path) -> None:
+    assert make_principal("gone.py:Haggler", 3, 10, files={"gone.py": own}).offer()[0] == 0.5
+
+
+def test_a_trained_policy_is_loaded_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "policy.npz").touch()
+    monkeypatch.setattr(rl, "load", lambda path, **sizes: (path, sizes))
+    loaded = make_principal(f"{tmp_path}/policy.npz", 3, 100)
+    assert loaded == (tmp_path / "policy.npz", {"n_arms": 3, "horizon": 100})
+    with pytest.raises(ValueError, match="a trained policy takes no parameters"):
+        make_principal(f"{tmp_path}/policy.npz,c0=1", 3, 100)
+
+
+def test_linear_principals_are_told_the_arms() -> None:
+    arms = np.eye(3)
+    assert make_principal("linear", 3, 100, arms=arms).arms.tolist() == arms.tolist()  # type: ignore[attr-defined]
+    make_principal("zero", 3, 100, arms=arms)
+
+
+def test_the_fingerprint_of_a_file_follows_its_contents(own: Path) -> None:
+    before = fingerprint(f"{own}:Haggler,amount=1")
+    assert before == fingerprint(f"{own}:Haggler")
+    own.write_text(OWN + "\n")
+    assert fingerprint(f"{own}:Haggler") != before
+    assert fingerprint("elimination,constants=practical") is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("eliminatoin", r"principal = 'eliminatoin' is unknown \(did you mean 'elimination'\?\)"),
+        (
+            "elimination,konstants=paper",
+            r"parameter of principal 'elimination' = 'konstants' is unknown \(did you mean",
+        ),
+        ("elimination,delta", "'delta' must be a parameter and its value, as in name=value"),
+        ("elimination,delta=-1", "delta = -1 must be a finite number above 0"),
+        ("linear", "must be told the arms, and these rewards are not linear"),
+        ("no_such_module:Haggler", "No module named 'no_such_module'; install it, or name its file"),
+        ("nowhere.py:Haggler", "there is no file nowhere.py"),
+        ("nowhere.npz", "there is no file nowhere.npz"),
+        ("{own}", "must say which class of the file, as in .*own.py:Haggler"),
+        ("{own}:Hagler", "has no class 'Hagler'"),
+        ("{own}:nobody", "nobody must be a subclass of baselines.Principal"),
+        ("{own}:Haggler,amont=1", r"'amont' is unknown \(did you mean 'amount'\?\)"),
+    ],
+)
+def test_bad_specs(spec: str, message: str, own: Path) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        make_principal(spec.format(own=own), 3, 100)

@@ -1,0 +1,92 @@
+"""Tasks: names that say what they are, principals that can play them, suites made of them."""
+
+import re
+
+import pytest
+
+import baselines
+from baselines.benchmark.cells import Cell, play
+from baselines.benchmark.specs import parse
+from baselines.tasks import SUITES, TASKS, setting, task, tasks
+from pa_env.agents import PARAMETERS
+from pa_env.instances import FAMILIES
+
+EVERY = list(TASKS.values())
+
+
+@pytest.mark.parametrize("made", EVERY, ids=lambda made: made.name)
+def test_a_task_is_what_its_name_says(made: object) -> None:
+    made = task(made.name)  # type: ignore[attr-defined]
+    if made.name != "tiny":
+        pattern = r"(?:d(\d+)-)?k(\d+)-t([\de]+)-(linear|ipa-k5|[a-z]+)(?:-([a-z0-9-]*?[a-z0-9]))?(?:-c([\d.]+))?"
+        found = re.fullmatch(pattern, made.name)
+        assert found is not None
+        dim, n_arms, horizon, family, agent, c0 = found.groups()
+        assert (made.dim or 0, made.n_arms, made.horizon) == (int(dim or 0), int(n_arms), int(float(horizon)))
+        assert made.instance == ("unit-ball" if dim else family)
+        assert made.agent == (agent or ("ols" if dim else "empirical-mean"))
+        assert made.make_agent().c0 == made.c0 == (float(c0 or 1) if "c0" in PARAMETERS[made.agent] else 0)
+    assert made.instance in FAMILIES
+    assert re.fullmatch(r"[A-Z][^.]*\.", made.probes)
+    assert made.seeds >= 2
+    assert made.version >= 1
+    assert made.checkpoints[-1] == made.horizon
+
+
+def test_table_1_is_covered() -> None:
+    """Liu & Ratliff (ICML 2025), Table 1: who knows her means or learns them, explores or not; i.i.d. and linear."""
+    for agent in ("oracle", "empirical-mean", "exploratory-oracle", "exploratory"):
+        for family in ("uniform", "misaligned", "gap", "clustered"):
+            for n_arms in (3, 5, 20):
+                for horizon in (10**4, 10**5, 10**6):
+                    assert setting(agent, family, n_arms, horizon).name in SUITES["table-1"]
+    assert {task.agent for task in tasks("table-1") if task.dim} >= {"oracle", "ols"}
+
+
+def test_short_tasks_for_training() -> None:
+    assert set(SUITES["short"]) == {
+        *("k3-t100-uniform", "k3-t100-misaligned", "k5-t200-uniform", "k5-t200-misaligned"),
+        *("k5-t1000-uniform", "k5-t1000-misaligned", "k5-t200-uniform-exploratory"),
+    }
+
+
+@pytest.mark.parametrize("horizon", [10**4, 10**5, 10**6])
+def test_every_principal_but_fixed_meets_every_agent_that_it_can(horizon: int) -> None:
+    pairs = {
+        (parse(spec).where, task.agent, task.instance)
+        for task in tasks("who-wins")
+        for spec in task.principals
+        if task.horizon == horizon
+    }
+    assert {principal for principal, _, _ in pairs} == set(baselines.principals()) - {"fixed"}
+    iid = {agent for _, agent, instance in pairs if instance == "uniform"}
+    assert iid == set(PARAMETERS) - {"ols"}
+    assert {("ipa", agent, "uniform") for agent in iid} <= pairs
+    assert {("linear", agent, "unit-ball") for agent in ("ols", "oracle", "exploratory")} <= pairs
+    assert ("linear", "oracle", "uniform") not in pairs
+
+
+def test_principals_come_with_both_kinds_of_constants_and_know_c0() -> None:
+    assert {"elimination", "elimination,constants=practical"} <= set(task("k5-t1e5-uniform").principals)
+    told = task("k5-t1e6-uniform-exploratory-c0.05").principals
+    assert {"exploratory,c0=0.05", "exploratory,c0=0.05,constants=practical", "ipa"} <= set(told)
+
+
+@pytest.mark.parametrize("name", ["tiny", "k5-t200-uniform-exploratory"])
+def test_every_principal_of_a_task_plays_it(name: str) -> None:
+    for spec in task(name).principals:
+        assert play(Cell(task(name), spec, 0))["rounds"].to_pylist()[-1] == task(name).horizon
+
+
+def test_suites_are_made_of_tasks_each_once() -> None:
+    for names in SUITES.values():
+        assert len(set(names)) == len(names) > 0
+        assert set(names) <= set(TASKS)
+    assert set(SUITES["all"]) == set(TASKS) - {"tiny"}
+    assert {task.name for task in tasks("tiny", "tiny", "default", "k3-t100-uniform")} == {"tiny", *SUITES["default"]}
+    assert not set(SUITES) & (set(TASKS) - {"tiny"})
+
+
+def test_an_unknown_task() -> None:
+    with pytest.raises(ValueError, match=r"task = 'k5-t200-unifrom' is unknown \(did you mean 'k5-t200-uniform'\?\)"):
+        tasks("k5-t200-unifrom")
