@@ -54,6 +54,8 @@ CURVES = (
     Curve("exploratory", "exploratory", decades(6, 9), 2 / 3, {"c0": 0.05}, c0=0.05),
     Curve("exploratory", "exploratory", decades(4, 8), 2 / 3, PRACTICAL),
     Curve("exploratory-oracle", "exploratory-oracle", decades(4, 8), 1 / 2, PRACTICAL),
+    Curve("profit-target", "empirical-mean", decades(4, 6), None),
+    Curve("ipa", "empirical-mean", decades(4, 7), None),
     Curve("zero", "empirical-mean", decades(4, 8), None),
 )
 
@@ -126,8 +128,8 @@ def draw(results: list[tuple[Curve, Floats, float]], out: Path) -> None:
     figure = Figure(figsize=(9, 7), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    colours = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#7F7F7F")
-    for (curve, values, fitted), colour, marker in zip(results, colours, "osDP^v", strict=True):
+    colours = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#000000", "#7F7F7F")
+    for (curve, values, fitted), colour, marker in zip(results, colours, "osDP^*Xv", strict=True):
         T, mean = np.array(curve.horizons), values.mean(axis=0)
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         label = f"{curve.label}\nslope {fitted:.2f} (theorem: {curve.promise})"

@@ -22,6 +22,7 @@ import numpy as np
 import pa_env  # noqa: F401 - registers the environments
 from baselines import numpy_loop
 from baselines.protocol import Principal
+from baselines.registry import make
 from baselines.simulate import simulate
 from pa_env import principal_agent_v0
 from pa_env.game import Game
@@ -176,6 +177,12 @@ def simulations() -> Iterator[Row]:
         ours = simulated(numpy_loop.Compiled(n_arms, ROUNDS), "empirical-mean", ROUNDS)
         loop = functools.partial(numpy_loop.play, n_arms, rounds)
         yield Row(f"compiled rule, K = {n_arms}", ours, ROUNDS, loop, rounds, "x NumPy loop", least)
+    loop = functools.partial(numpy_loop.play, 5, rounds)
+    for name in ("ipa", "profit-target", "bracket-ucb"):
+        ours = simulated(make(name, n_arms=5, horizon=ROUNDS), "empirical-mean", ROUNDS)
+        yield Row(f"{name}, K = 5", ours, ROUNDS, loop, rounds, "x NumPy loop", 50.0)
+    ours = simulated(make("ipa", n_arms=50, horizon=ROUNDS), "empirical-mean", ROUNDS)
+    yield Row("ipa, K = 50", ours, ROUNDS, draws, DRAWS, "draws a round", 150.0)
 
 
 def peak_megabytes() -> float:
