@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from baselines.benchmark.cells import schema
-from baselines.benchmark.store import Store, StoreError
+from baselines.benchmark.store import Store, StoreError, read_cell
 
 
 class Results(NamedTuple):
@@ -28,7 +26,7 @@ def read(directory: Path) -> Results:
     files = sorted((directory / "cells").glob("[!.]*.parquet"))
     if not files:
         raise StoreError(f"{directory} has no results: name a folder that `pa-bench run` wrote")
-    cells = [_read_cell(file) for file in files]
+    cells = [read_cell(file) for file in files]
     path = Store(directory).manifest
     try:
         manifest = json.loads(path.read_text())
@@ -38,16 +36,3 @@ def read(directory: Path) -> Results:
         raise StoreError(f"{path} is damaged ({error!r}): run the benchmark into a new folder") from error
     failures = len(list((directory / "failures").glob("*.txt")))
     return Results(manifest, pa.concat_tables(cells).to_pandas(), failures)
-
-
-def _read_cell(file: Path) -> pa.Table:
-    try:
-        table = pq.ParquetFile(file, page_checksum_verification=True).read()
-        problem = (
-            "" if table.num_rows and table.schema.equals(schema()) else "it has other columns than a cell, or no rows"
-        )
-    except (pa.ArrowException, OSError) as error:
-        problem = str(error)
-    if problem:
-        raise StoreError(f"{file} is damaged ({problem}): delete this file and run the benchmark again")
-    return table

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -21,6 +21,9 @@ import numpy as np
 import pa_env
 from baselines.benchmark.cells import Cell, Result, file_name, schema
 from baselines.benchmark.specs import fingerprint
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FORMAT = 1
 HALF_WRITTEN = (".*.benchmark.json.tmp", "cells/.*.parquet.tmp", "failures/.*.txt.tmp")
@@ -56,18 +59,10 @@ class Store:
 
     def has(self, cell: Cell) -> bool:
         """Whether the cell is there; raises if its file is not what was written."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         path = self.cell(cell)
         if not path.exists():
             return False
-        try:
-            table = pq.ParquetFile(path, page_checksum_verification=True).read()
-        except (pa.ArrowException, OSError) as error:
-            raise _damaged(path, str(error)) from error
-        if not table.schema.equals(schema()):
-            raise _damaged(path, "its columns are not those of a cell")
+        table = read_cell(path)
         if table["rounds"].to_pylist() != cell.task.checkpoints.tolist():
             raise _damaged(path, "its rows are not the checkpoints of its task")
         for name, value in cell.labels().items():
@@ -117,6 +112,20 @@ class Store:
             if theirs[name] != value:
                 raise _other(self.directory, f"{name} {theirs[name]}", value)
         return noted
+
+
+def read_cell(path: Path) -> "pa.Table":
+    """The table in a cell's file; raises if it is damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.ParquetFile(path, page_checksum_verification=True).read()
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path, str(error)) from error
+    if not table.num_rows or not table.schema.equals(schema()):
+        raise _damaged(path, "it has other columns than a cell, or no rows")
+    return table
 
 
 @contextmanager

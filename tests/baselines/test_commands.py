@@ -11,6 +11,7 @@ import baselines
 import pa_env
 from baselines import matchups, slopes, speed
 from baselines.__main__ import app
+from baselines.benchmark import cost
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
@@ -36,6 +37,12 @@ def test_every_speed_row_has_work_and_a_target() -> None:
     rows = [*speed.rows(), *speed.simulations()]
     assert len({row.name for row in rows}) == len(rows) >= 15
     assert all(row.work > 0 and row.yardstick_work > 0 and row.target > 0 for row in rows)
+
+
+def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "tasks", lambda *names: tasks("tiny"))
+    assert 0 < cost.share_in_game() < 1
+    assert Game.advance.__qualname__ == "Game.advance"  # nothing is left patched
 
 
 def test_who_wins_pairs_every_principal_with_every_agent_at_three_horizons() -> None:
