@@ -245,7 +245,28 @@ def train(
     from baselines import tasks
     from baselines.rl import training
 
-    training.show(tasks.task(task), out, algo, objective, steps, seed, start, episodes)
+    with _told():
+        training.show(tasks.task(task), out, algo, objective, steps, seed, start, episodes)
+
+
+@app.command()
+def compare(
+    task: list[str] = typer.Option(["short"], help="A task or a suite of tasks; may be given again."),
+    episodes: int = typer.Option(10_000, min=2, help="Episodes of each task."),
+    workers: int | None = typer.Option(None, min=1, help="Processes; default: one for each core."),
+    folder: Path = typer.Option(Path("results/compare"), help="Where scores are kept."),
+    out: Path = typer.Option(Path("results/trained.md"), help="Where the tables go."),
+) -> None:
+    """Compare trained principals with every scripted one of their tasks, on paired episodes.
+
+    Example: python -m baselines compare --task k5-t200-uniform --episodes 1000
+    """
+    from baselines.rl import comparison
+    from baselines.tasks import tasks
+
+    with _told():
+        comparison.write(tasks(*task), episodes, folder, workers, out, _command())
+    typer.echo(f"tables: {out}")
 
 
 def main() -> None:

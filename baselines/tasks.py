@@ -21,6 +21,7 @@ from itertools import product
 
 from baselines.protocol import Integers
 from baselines.registry import parameters, principals
+from baselines.rl.recipes import RECIPES
 from baselines.simulate import log_spaced
 from pa_env.agents import PARAMETERS, ScriptedAgent, make_agent
 
@@ -108,8 +109,10 @@ def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.
         "" if agent in LEARNERS else agent,
         f"c{c0:g}" if c0 not in (0, 1) else "",
     )
+    name = "-".join(part for part in parts if part)
+    trained = (policy for policy, recipe in RECIPES.items() if recipe.task == name)
     return Task(
-        name="-".join(part for part in parts if part),
+        name=name,
         probes=f"{FAMILIES[instance].capitalize()}; the agent {AGENTS[agent]}.",
         agent=agent,
         c0=c0,
@@ -117,7 +120,7 @@ def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.
         n_arms=n_arms,
         dim=dim,
         horizon=horizon,
-        principals=contenders(dim is not None, c0, horizon > HORIZONS[-1]),
+        principals=(*contenders(dim is not None, c0, horizon > HORIZONS[-1]), *trained),
         seeds=50 if horizon <= 1000 else 20 if horizon <= 10**4 else 10 if horizon <= 10**6 else 8,
     )
 

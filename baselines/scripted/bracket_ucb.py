@@ -18,12 +18,19 @@ class BracketUCB(ProfitTarget):
 
     Unlike the profit target it offers nothing that is not meant, so Rbar_T makes sense for it; but a refused test is a
     lost round, where the profit target has its other offers to fall back on. The other parameters mean the same. One
-    set of defaults serves all K and T. They were found by hand; no other set of a short search beat them:
+    set of defaults serves all K and T. They are, rounded, the result of
 
-        python -m baselines tune bracket-ucb --task all --trials 7
+        python -m baselines tune bracket-ucb --task all --trials 60
 
-    Where it fails: as the profit target does, and more so against agents that do not learn: a wrong belief that is
-    sure of itself can last for long (oracle agent, K = 5, T = 10^5: R_T / T 0.01 in the mean, 0.00003 in the median).
+    R_T on uniform instances with K = 5 against the empirical-mean agent: 2.6 at T = 200 (3000 seeds), 4.8 at 10^3
+    (2000), 16 at 10^4 (100), 62 at 10^5 (60), 339 at 10^6 (20); it earns more than the profit target there, if with
+    more regret: it leaves the agent more ignorant. Against the oracle agent 32 at 10^4 and 377 at 10^6. All are of the
+    form
+
+        pa-bench run --task k5-t1e4-uniform --principal bracket-ucb --seeds 100
+
+    Where it fails: as the profit target does, and more so where exploration goes to one arm, or where an arm that
+    looked bad at first would have to be paid for to be seen again.
     """
 
     name = "bracket-ucb"

@@ -18,7 +18,21 @@ from pa_env.game import Game
 
 @pytest.mark.parametrize(
     "command",
-    ["", "run", "list", "report", "leaderboard", "play", "train", "speed", "slopes", "published", "matchups", "tune"],
+    [
+        "",
+        "run",
+        "list",
+        "report",
+        "leaderboard",
+        "play",
+        "train",
+        "compare",
+        "speed",
+        "slopes",
+        "published",
+        "matchups",
+        "tune",
+    ],
 )
 def test_help_has_an_example(command: str) -> None:
     shown = CliRunner().invoke(app, [*command.split(), "--help"])

@@ -1,0 +1,81 @@
+"""Who earns more: principals on the same luck, episode by episode.
+
+>>> from baselines.rl.evaluate import compare
+>>> from baselines.tasks import task
+>>> scores = compare({"zero": "zero", "script": "profit-target"}, task("k3-t100-uniform"), episodes=20)
+>>> scores["script"]["utility"].shape
+(20,)
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.benchmark.specs import make_principal
+from baselines.protocol import Floats, Principal
+from baselines.simulate import simulate
+from baselines.tasks import Task
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from baselines.rl.beliefs import Steered
+
+SCORES = ("utility", "expected_utility", "regret", "regret_oracle")
+HELD_OUT = 0  # first seed of comparisons; those of training lie elsewhere
+Z95 = 1.96
+
+
+def compare(
+    principals: dict[str, str | Principal], task: Task, episodes: int, first_seed: int = HELD_OUT
+) -> dict[str, dict[str, Floats]]:
+    """Scores of every episode of every principal, given by its spec or made already; the same seeds for all."""
+    found: dict[str, dict[str, Floats]] = {}
+    for label, given in principals.items():
+        principal = make_principal(given, task.n_arms, task.horizon) if isinstance(given, str) else given
+        runs = [
+            simulate(principal, task.instance, task.make_agent(), seed=seed, checkpoints=[task.horizon])
+            for seed in range(first_seed, first_seed + episodes)
+        ]
+        found[label] = {score: np.array([getattr(run, score)[-1] for run in runs]) for score in SCORES}
+    return found
+
+
+def interval(values: Floats) -> tuple[float, float]:
+    """Mean, and half the width of its 95 % interval."""
+    return float(values.mean()), Z95 * float(values.std(ddof=1)) / math.sqrt(values.size)
+
+
+def play_out(envs: "Steered", model: Any, seeds: list[int]) -> dict[str, Floats]:
+    """Scores of one episode of each copy under a Stable-Baselines3 model, or under the script if it is None."""
+    observations, _ = envs.reset(seed=seeds)
+    sums = {score: np.zeros(envs.num_envs) for score in SCORES}
+    state, starts = None, np.ones(envs.num_envs, np.bool_)
+    actions: NDArray[Any] = np.zeros((envs.num_envs, *(envs.single_action_space.shape or ())), np.float32)
+    for _ in range(envs.game.horizon):
+        if model is not None:
+            actions, state = model.predict(observations, state=state, episode_start=starts, deterministic=True)
+        observations, _, _, _, info = envs.step(actions)
+        starts = np.zeros(envs.num_envs, np.bool_)
+        for score in SCORES:
+            sums[score] += info[score]
+    return sums
+
+
+def table(trained: Principal, task: Task, episodes: int, rivals: tuple[str, ...] = ()) -> "Table":
+    """Utility, R_T and R_T^oracle of a principal and its rivals (default: all of the task's), means and 95 % intervals.
+
+    The last column is by how much the principal earns more than the rival, of paired episodes.
+    """
+    from rich.table import Table
+
+    names = rivals or tuple(name for name in task.principals if name != "oracle")
+    scores = compare({"trained": trained} | dict(zip(names, names, strict=True)), task, episodes)
+    shown = Table("principal", "utility", "R_T", "R_T^oracle", "trained earns more by", title=task.name)
+    for name, found in scores.items():
+        cells = ["{:.2f} +- {:.2f}".format(*interval(found[key])) for key in ("utility", "regret", "regret_oracle")]
+        gain = interval(scores["trained"]["expected_utility"] - found["expected_utility"])
+        shown.add_row(name, *cells, "" if name == "trained" else "{:.2f} +- {:.2f}".format(*gain))
+    return shown

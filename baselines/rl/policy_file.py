@@ -1,0 +1,112 @@
+"""A trained policy on disk: one npz file of plain arrays, with a JSON string that says what they are.
+
+Reading one runs nothing of its author's: arrays are read with ``allow_pickle=False``, and everything in them is checked
+before it is used. The metadata hold ``format``, ``algo``, ``task``, ``objective``, ``seed``, ``steps``, ``versions``,
+``action`` (how actions become offers), ``squash`` (how outputs become actions), ``width`` (of the network) and
+``parameters`` (of the script underneath). The arrays are the layers of :class:`baselines.rl.features.SetBody` and
+``SetHead`` under their names there, in float32.
+"""
+
+import io
+import json
+import os
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL
+
+FORMAT = "principal-agent-env policy 1"
+LARGEST = 1_000_000  # bytes
+WIDEST = 1024
+# What zipfile and NumPy raise on damaged files, besides ValueError.
+UNREADABLE = (KeyError, OSError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
+SQUASHES = ("clip", "tanh")
+KEYS = {
+    "format": str,
+    "algo": str,
+    "task": str,
+    "objective": str,
+    "seed": int,
+    "steps": int,
+    "versions": dict,
+    "action": str,
+    "squash": str,
+    "width": int,
+    "parameters": dict,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """Weights and what they are; see the module."""
+
+    metadata: dict[str, Any]
+    weights: dict[str, NDArray[np.float32]]
+
+
+def shapes(width: int) -> dict[str, tuple[int, ...]]:
+    """What the arrays of a policy must be, in the order of the network."""
+    layers = {
+        "arm_in": (width, FIELDS + GLOBALS),
+        "arm_out": (width, width),
+        "together": (width, 2 * width + GLOBALS),
+        "all": (OVERALL, width),
+        "arm": (1, 2 * width),
+    }
+    return {
+        f"{name}.{part}": shape if part == "weight" else shape[:1]
+        for name, shape in layers.items()
+        for part in ("weight", "bias")
+    }
+
+
+def check(policy: Policy) -> Policy:
+    """The policy, if it is one that can be played."""
+    data = policy.metadata
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"format must be {FORMAT!r}")
+    for key, kind in KEYS.items():
+        if type(data.get(key)) is not kind:
+            raise ValueError(f"metadata: {key} = {data.get(key)!r} must be of type {kind.__name__}")
+    if data["action"] != "steered" or data["squash"] not in SQUASHES or not 1 <= data["width"] <= WIDEST:
+        raise ValueError(f"metadata: action, squash, width = {data['action']}, {data['squash']}, {data['width']}")
+    wanted = shapes(data["width"])
+    if set(policy.weights) != set(wanted):
+        raise ValueError(f"the arrays must be {', '.join(wanted)}, not {', '.join(policy.weights)}")
+    for name, shape in wanted.items():
+        array = policy.weights[name]
+        if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be {shape} finite float32 numbers, not {array.shape} of {array.dtype}")
+    return policy
+
+
+def save(path: Path, policy: Policy) -> None:
+    """Write a policy, whole or not at all."""
+    check(policy)
+    buffer = io.BytesIO()
+    np.savez(buffer, metadata=np.array(json.dumps(policy.metadata, sort_keys=True)), **policy.weights)  # type: ignore[arg-type]
+    if buffer.tell() > LARGEST:
+        raise ValueError(f"width = {policy.metadata['width']} makes a file above {LARGEST:,} bytes: pass a smaller one")
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(buffer.getvalue())
+    os.replace(unfinished, path)
+
+
+def read(path: Path) -> Policy:
+    """The policy in a file; a ValueError says what is wrong with it."""
+    data = Path(path).read_bytes() if Path(path).stat().st_size <= LARGEST else b""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as parts:
+            if sum(part.file_size for part in parts.infolist()) > LARGEST:
+                raise ValueError(f"above {LARGEST:,} bytes unpacked")  # noqa: TRY301 - one message for all of them
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            weights = {name: arrays[name] for name in arrays.files}
+        return check(Policy(json.loads(str(weights.pop("metadata"))), weights))
+    except (*UNREADABLE, ValueError) as error:
+        raise ValueError(f"path = {str(path)!r} is not a trained policy, or is damaged: {error}") from error

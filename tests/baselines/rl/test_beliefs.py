@@ -1,0 +1,98 @@
+"""The steered script: zeros are the script itself, actions do what the table says, arms are alike."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import baselines
+from baselines.rl.beliefs import FIELDS, GLOBALS, MOST, OVERALL, PRIVILEGED, Steered, fresh_memory, look, propose
+from baselines.scripted.profit_target import BELIEFS
+
+Floats = NDArray[np.float64]
+
+
+def steered(copies: int, horizon: int = 60, parameters: dict[str, float] | None = None, **settings: object) -> Steered:
+    game = gym.make_vec("PrincipalAgent-v0", copies, horizon=horizon, autoreset_mode="Disabled", **settings)
+    return Steered(game, **(parameters or {}))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("parameters", [{}, {"bonus": 0.3}])
+def test_zeros_are_the_script(parameters: dict[str, float]) -> None:
+    envs, earned = steered(100, n_arms=4, parameters=parameters), np.zeros(100)
+    envs.reset(seed=100)
+    script, state = baselines.make("profit-target", n_arms=4, horizon=60, **parameters), None
+    for t in range(60):
+        if t < 10:  # later the script may test prices
+            offers, state = script.predict(envs.game.summary, state)
+        _, _, _, _, info = envs.step(np.zeros((100, OVERALL + 4)))
+        earned += info["utility"]
+        if t < 10:
+            np.testing.assert_array_equal(envs.game.summary[:, 5 * 4 : 6 * 4], offers.astype(np.float32))
+    scripted = [baselines.simulate(script, seed=100 + i).utility[-1] for i in range(100)]
+    assert earned.mean() == pytest.approx(np.mean(scripted), rel=0.03)
+
+
+def test_a_reset_of_some_leaves_the_others_as_they_were() -> None:
+    envs, twin = steered(4, n_arms=3), steered(4, n_arms=3)
+    envs.reset(seed=0), twin.reset(seed=0)
+    actions = np.random.default_rng(0).uniform(-1, 1, (20, 4, 5))
+    for action in actions[:10]:
+        seen, *_ = envs.step(action)
+        twin.step(action)
+    mask = np.array([True, False, False, True])
+    again, _ = envs.reset(options={"reset_mask": mask})
+    np.testing.assert_array_equal(again[~mask], seen[~mask])
+    assert (again[mask, FIELDS * 3] == 0).all()
+    for action in actions[10:]:
+        mine, its = envs.step(action)[0], twin.step(action)[0]
+    np.testing.assert_array_equal(mine[~mask], its[~mask])
+
+
+def test_actions_do_what_the_table_says() -> None:
+    def episode(action: list[float]) -> tuple[Floats, float]:
+        envs = steered(50, n_arms=3)
+        envs.reset(seed=0)
+        for _ in range(60):
+            envs.step(np.tile(action, (50, 1)))
+        return envs.game.plays.mean(axis=0), np.mean([envs.game.totals(i).overpayment for i in range(50)])
+
+    plain, overpaid = episode([0.0] * 5)
+    for arm in range(3):
+        assert episode([0, 0, *np.eye(3)[arm]])[0][arm] > plain[arm] + 10
+    assert episode([0, 0.7, 0, 0, 0])[1] > overpaid > episode([0, -0.7, 0, 0, 0])[1]
+
+
+def test_relabelled_arms_are_seen_and_paid_alike() -> None:
+    rng, order = np.random.default_rng(0), np.array([2, 0, 3, 1])
+    memory, plays, sums = fresh_memory(4, 60, {}), rng.integers(9, size=4), rng.uniform(0, 9, 4)
+    beliefs = memory[BELIEFS : BELIEFS + 12].reshape(3, 4)
+    beliefs[:] = rng.uniform(0, 0.5, (3, 4))
+    moved = memory.copy()
+    moved[BELIEFS : BELIEFS + 12] = beliefs[:, order].ravel()
+    views, offers = np.zeros((2, FIELDS * 4 + GLOBALS)), np.zeros((2, 4))
+    action = rng.uniform(-1, 1, 6)
+    look(memory, 4, plays, sums, 2, views[0])
+    look(moved, 4, plays[order], sums[order], 0, views[1])
+    arms = views[:, : FIELDS * 4].reshape(2, FIELDS, 4)
+    np.testing.assert_array_equal(arms[1], arms[0][:, order])
+    np.testing.assert_array_equal(views[1, FIELDS * 4 :], views[0, FIELDS * 4 :])
+    target = propose(memory, plays, sums, action, offers[0])
+    assert order[propose(moved, plays[order], sums[order], np.r_[action[:2], action[2:][order]], offers[1])] == target
+    np.testing.assert_allclose(offers[1], offers[0][order], atol=1e-12)
+
+
+@pytest.mark.parametrize("action", [-1.0, 1.0, np.inf])
+def test_offers_and_observations_stay_within_bounds(action: float) -> None:
+    envs = steered(20, n_arms=6, agent="exploratory")
+    observations, _ = envs.reset(seed=0)
+    assert observations.shape == (20, (FIELDS + PRIVILEGED) * 6 + GLOBALS)
+    for _ in range(60):
+        observations, *_ = envs.step(np.full((20, OVERALL + 6), action))  # the game refuses offers out of bounds
+        assert np.isfinite(observations).all()
+        assert (observations[:, 6 * 6 : 7 * 6] <= MOST).all()
+
+
+def test_it_wants_the_bare_batched_game() -> None:
+    with pytest.raises(TypeError, match="autoreset_mode='Disabled'"):
+        Steered(gym.make_vec("PrincipalAgent-v0", 2))  # type: ignore[arg-type]

@@ -1,0 +1,48 @@
+"""The comparison of trained and scripted principals."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from baselines.rl import comparison
+from baselines.rl.evaluate import compare
+from baselines.tasks import SLOW, task
+
+SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "oracle", "ppo-k3-t100"))
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> dict[str, dict[str, comparison.Scores]]:
+    return comparison.run([SMALL], 20, tmp_path, workers=1)
+
+
+def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.Scores]], tmp_path: Path) -> None:
+    scores = found[SMALL.name]
+    assert list(scores) == list(SMALL.principals)
+    for name, own in scores.items():
+        episodes = 2 if name in SLOW else 20
+        expected = compare({name: name}, SMALL, episodes)[name]
+        assert {score: values.tolist() for score, values in own.items()} == {
+            score: values.tolist() for score, values in expected.items()
+        }
+
+
+def test_what_is_kept_is_not_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = comparison.play(SMALL.name, "zero", 5, tmp_path)
+    monkeypatch.setattr(comparison, "compare", None)
+    again = comparison.play(SMALL.name, "zero", 5, tmp_path)
+    assert again["utility"].tolist() == first["utility"].tolist()
+
+
+def test_the_tables(found: dict[str, dict[str, comparison.Scores]]) -> None:
+    text = comparison.markdown(found, "pa-bench compare")
+    scores = found[SMALL.name]
+    gain = np.mean(scores["ppo-k3-t100"]["expected_utility"] - scores["zero"]["expected_utility"])
+    assert gain > 0
+    line = next(line for line in text.splitlines() if line.startswith("| k3-t100-uniform | ppo-k3-t100 "))
+    assert f"+{gain:.3f} ±" in line or f"+{gain:.2f} ±" in line
+    ratio = scores["ppo-k3-t100"]["regret"].mean() / min(scores[n]["regret"].mean() for n in ("zero", "epsilon-greedy"))
+    assert line.endswith(f"| {ratio:.3f} |")
+    assert "| epsilon-greedy | 2 |" in text

@@ -1,0 +1,190 @@
+"""Policies on disk: they come back as they were, damaged ones are refused, and nothing but NumPy plays them."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import baselines
+from baselines import rl
+from baselines.rl.beliefs import FIELDS, GLOBALS, MOST, OVERALL, PRIVILEGED, Steered
+from baselines.rl.policy_file import FORMAT, Policy, read, save, shapes
+from baselines.rl.trained import Trained, trained_rule
+from baselines.scripted.profit_target import BELIEFS
+from pa_env import kernel
+
+from ..helpers import python, step_through
+
+WIDTH = 8
+
+
+def random_policy(scale: float = 0.5, squash: str = "clip", **changes: Any) -> Policy:
+    rng = np.random.default_rng(0)
+    metadata = {
+        "format": FORMAT,
+        "algo": "ppo",
+        "task": "k3-t100-uniform",
+        "objective": "utility",
+        "seed": 0,
+        "steps": 1,
+        "versions": {},
+        "action": "steered",
+        "squash": squash,
+        "width": WIDTH,
+        "parameters": {},
+    }
+    weights = {name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes(WIDTH).items()}
+    return Policy(metadata | changes, weights)
+
+
+def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
+    policy, path = random_policy(), tmp_path / "policy.npz"
+    save(path, policy)
+    again = read(path)
+    assert again.metadata == policy.metadata
+    assert all((again.weights[name] == array).all() for name, array in policy.weights.items())
+    loaded, made = rl.load(path, n_arms=4, horizon=50), Trained(4, 50, policy)
+    for seed in range(5):
+        assert (
+            baselines.simulate(loaded, seed=seed).utility.tolist()
+            == baselines.simulate(made, seed=seed).utility.tolist()
+        )
+    assert [p.name for p in tmp_path.iterdir()] == ["policy.npz"]
+
+
+@pytest.mark.parametrize("squash", ["clip", "tanh"])
+def test_the_rule_plays_the_network_that_was_trained(squash: str) -> None:
+    torch = pytest.importorskip("torch", reason="the extra [train] is not installed")
+    from baselines.rl.features import SetBody, SetHead
+
+    policy = random_policy(0.3, squash)
+    body, head = SetBody(3, FIELDS, GLOBALS, WIDTH), SetHead(WIDTH, OVERALL, 1)
+    for module in (body, head):
+        module.load_state_dict({name: torch.from_numpy(policy.weights[name]) for name in module.state_dict()})
+    envs = Steered(gym.make_vec("PrincipalAgent-v0", 1, n_arms=3, horizon=100, autoreset_mode="Disabled"))
+    principal, (seen, _) = Trained(3, 100, policy), envs.reset(seed=0)
+    principal.reset(seed=0)
+    for _ in range(100):
+        with torch.no_grad():
+            output = head(body(torch.from_numpy(seen[:, : -PRIVILEGED * 3]))).numpy()
+        seen, _, _, _, info = envs.step(np.tanh(output) if squash == "tanh" else output)
+        np.testing.assert_allclose(principal.offer(), envs.game.summary[0, 15:18], atol=1e-5)
+        principal.observe(int(info["arm"][0]), float(envs.game.summary[0, -2]))
+
+
+@pytest.mark.parametrize("n_arms", [1, 2, 7])
+def test_it_plays_any_number_of_arms_within_bounds(n_arms: int) -> None:
+    for scale in (0.5, 50.0):
+        principal = Trained(n_arms, 60, random_policy(scale))
+        _, offers, _ = step_through(principal, 0, n_arms=n_arms, agent="exploratory")
+        assert np.isfinite(offers).all()
+        assert (np.array(offers) >= 0).all()
+        assert (np.array(offers) <= MOST).all()
+
+
+def test_step_by_step_and_simulated_games_are_the_same() -> None:
+    principal = Trained(4, 80, random_policy())
+    run = baselines.simulate(principal, seed=3)
+    infos, _, _ = step_through(principal, 3, n_arms=4)
+    assert sum(info["regret"] for info in infos) == pytest.approx(run.regret[-1], abs=1e-9)
+    env = gym.make("PrincipalAgent-v0", n_arms=4, horizon=80)
+    observation, _ = env.reset(seed=3)
+    state, utility, over = None, 0.0, False
+    while not over:
+        offer, state = principal.predict(observation, state)
+        observation, reward, over, _, _ = env.step(offer)
+        utility += float(reward)
+    assert utility == pytest.approx(run.utility[-1], abs=1e-9)
+
+
+def test_relabelled_arms_are_offered_the_same() -> None:
+    rng, order = np.random.default_rng(0), np.array([2, 0, 1])
+    plays, sums, offers = rng.integers(9, size=3), rng.uniform(0, 9, 3), np.zeros((2, 3))
+    beliefs = rng.uniform(0, 0.5, (3, 3))
+    for i, chosen in enumerate((np.arange(3), order)):
+        memory = Trained(3, 60, random_policy(0.1))._memory()
+        memory[BELIEFS : BELIEFS + 9] = beliefs[:, chosen].ravel()
+        trained_rule()(memory, plays[chosen], sums[chosen], kernel.NOBODY, 0.0, offers[i])
+    assert offers.any()
+    np.testing.assert_allclose(offers[1], offers[0][order], atol=1e-12)
+
+
+def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    save(path, random_policy())
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(300):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= int(rng.integers(1, 256))
+        path.write_bytes(damaged)
+        try:
+            read(path)
+        except ValueError as error:
+            assert str(path) in str(error)  # noqa: PT017 - some damage is harmless
+            refused += 1
+    assert refused > 250
+    for size in (0, 1, 100, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match="not a trained policy, or is damaged"):
+            read(path)
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "absent.npz")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"format": "another 2"}, "format must be"),
+        ({"width": 9}, "must be"),
+        ({"width": 10**9}, "width"),
+        ({"width": True}, "width = True"),
+        ({"squash": "round"}, "squash"),
+        ({"action": "anything"}, "action"),
+        ({"parameters": None}, "parameters"),
+    ],
+)
+def test_wrong_metadata_are_named(changes: dict[str, Any], says: str, tmp_path: Path) -> None:
+    policy = random_policy(**changes)
+    with pytest.raises(ValueError, match=says):
+        save(tmp_path / "policy.npz", policy)
+    np.savez(tmp_path / "policy.npz", metadata=np.array(json.dumps(policy.metadata)), **policy.weights)
+    with pytest.raises(ValueError, match=says):
+        read(tmp_path / "policy.npz")
+
+
+class Intruder:
+    def __reduce__(self) -> Any:
+        return (Path.touch, (Path("intruder"),))
+
+
+def test_a_pickle_in_a_file_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    policy = random_policy()
+    weights: dict[str, Any] = policy.weights | {"arm.bias": np.array([Intruder()], object)}
+    np.savez("policy.npz", metadata=np.array(json.dumps(policy.metadata)), **weights)
+    (tmp_path / "plain.npz").write_bytes(pickle.dumps(Intruder()))
+    for name in ("policy.npz", "plain.npz"):
+        with pytest.raises(ValueError, match="not a trained policy"):
+            rl.load(name, n_arms=3, horizon=100)
+    assert not (tmp_path / "intruder").exists()
+
+
+def test_playing_needs_no_torch(tmp_path: Path) -> None:
+    save(tmp_path / "policy.npz", random_policy())
+    code = (
+        "sys.modules |= dict.fromkeys(('torch', 'stable_baselines3', 'sb3_contrib'))\n"
+        "import baselines; from baselines import rl\n"
+        f"principal = rl.load({str(tmp_path / 'policy.npz')!r}, n_arms=3, horizon=100)\n"
+        "print(baselines.simulate(principal, seed=1).utility[-1])"
+    )
+    with python(code) as process:
+        printed, problems = process.communicate()
+    assert not problems
+    expected = baselines.simulate(Trained(3, 100, random_policy()), seed=1).utility[-1]
+    assert float(printed) == expected
