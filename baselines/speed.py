@@ -5,6 +5,7 @@ Each row times ours and its yardstick in turn, several times, and compares the b
 - a NumPy uniform draw (``Generator.random(out=buffer)`` on a warm buffer of 100,000, per number) for held offers;
 - Gymnasium's CartPole-v1 for the Gymnasium doors, scalar and vectorised;
 - PettingZoo's rps_v2 for the AEC door, driven by the same loop;
+- Stable-Baselines3's DummyVecEnv for its native VecEnv;
 - the plain NumPy loop of :mod:`baselines.numpy_loop` for principals that make a new offer every round.
 """
 
@@ -111,6 +112,20 @@ def scalar(env: gym.Env[Any, Any], steps: int) -> Callable[[], object]:
     return run
 
 
+def rollout(envs: Any, steps: int) -> Callable[[], object]:
+    """``steps`` steps of a Stable-Baselines3 VecEnv with actions drawn beforehand."""
+    envs.seed(0)
+    envs.reset()
+    envs.action_space.seed(0)
+    actions = [np.stack([envs.action_space.sample() for _ in range(envs.num_envs)]) for _ in range(8)]
+
+    def run() -> None:
+        for i in range(steps):
+            envs.step(actions[i % 8])
+
+    return run
+
+
 def turns(env: Any, steps: int) -> Callable[[], object]:
     """``steps`` turns of an AEC environment, as its users drive it."""
     actions = {player: env.action_space(player).sample() for player in env.possible_agents}
@@ -144,6 +159,17 @@ def rows() -> Iterator[Row]:
     yield Row(
         "gym.make", scalar(ours_scalar, steps), steps, scalar(cartpole_scalar, steps), steps, "x CartPole-v1", 2.0
     )
+    try:
+        from stable_baselines3.common.env_util import make_vec_env
+
+        from baselines.rl.vec_env import GameVecEnv
+    except ImportError:
+        pass  # needs the extra [train]
+    else:
+        native = rollout(GameVecEnv.of("PrincipalAgent-v0", copies=256, horizon=200), 250)
+        dummy = rollout(make_vec_env("PrincipalAgent-v0", 256, env_kwargs={"horizon": 200}), 25)
+        name = "Stable-Baselines3 rollout, 256 copies"
+        yield Row(name, native, 250 * 256, dummy, 25 * 256, "x DummyVecEnv", 5.0)
     from pettingzoo.classic.rps import rps  # imports pygame
 
     steps = 10_000

@@ -33,7 +33,7 @@ ROLLOUT = 128  # steps of each copy between updates, at most
 
 
 def steered(task: Task, copies: int, parameters: dict[str, float]) -> Steered:
-    """The batched game of a task, steered."""
+    """The batched game of a task, steered, with what a critic may see."""
     game = gym.make_vec(
         *("PrincipalAgent-v0", copies),
         n_arms=task.n_arms,
@@ -42,7 +42,7 @@ def steered(task: Task, copies: int, parameters: dict[str, float]) -> Steered:
         agent=task.make_agent(),
         autoreset_mode="Disabled",
     )
-    return Steered(game, **parameters)  # type: ignore[arg-type] # the batched entry point
+    return Steered(game, privileged=True, **parameters)  # type: ignore[arg-type] # the batched entry point
 
 
 def training_env(task: Task, algo: str, objective: str, parameters: dict[str, float]) -> GameVecEnv:

@@ -11,13 +11,13 @@ numbers from -1 to 1:
 
 An action of zeros is the script's own offer, so that training starts from there, and each number has a meaning that
 depends on neither the round nor K. The observation is field-major, like the game's own: ``FIELDS`` blocks of n_arms
-numbers, then ``GLOBALS`` numbers (see :func:`look`). :class:`Steered` adds ``PRIVILEGED`` blocks that no principal may
-see, theta, mu and muhat(t): they are for a critic, in training, and for nothing else.
+numbers, then ``GLOBALS`` numbers (see :func:`look`). ``privileged=True`` adds ``PRIVILEGED`` blocks that no principal
+may see, theta, mu and muhat(t): they are for a critic, in training, and for nothing else.
 
 >>> import gymnasium as gym, pa_env
 >>> envs = Steered(gym.make_vec("PrincipalAgent-v0", num_envs=8, n_arms=3, horizon=100, autoreset_mode="Disabled"))
 >>> observations, _ = envs.reset(seed=0)
->>> observations.shape == (8, FIELDS * 3 + GLOBALS + PRIVILEGED * 3), envs.single_action_space.shape
+>>> observations.shape == (8, FIELDS * 3 + GLOBALS), envs.single_action_space.shape
 (True, (5,))
 """
 
@@ -153,12 +153,13 @@ def compiled_pair() -> tuple[Callable[..., None], Callable[..., None]]:
 class Steered(gym.vector.VectorWrapper):
     """The batched game, acted in and observed as the module says; ``autoreset_mode`` must be DISABLED.
 
-    ``parameters``: of the profit target underneath.
+    ``privileged``: whether observations end with what only a critic may see. ``parameters``: of the profit target
+    underneath.
     """
 
     env: PrincipalVectorEnv
 
-    def __init__(self, env: PrincipalVectorEnv, **parameters: float) -> None:
+    def __init__(self, env: PrincipalVectorEnv, privileged: bool = False, **parameters: float) -> None:
         if not isinstance(env, PrincipalVectorEnv) or env.autoreset_mode != AutoresetMode.DISABLED:
             raise TypeError(f"env = {env} must be gym.make_vec('PrincipalAgent-v0', ..., autoreset_mode='Disabled')")
         super().__init__(env)
@@ -169,7 +170,8 @@ class Steered(gym.vector.VectorWrapper):
         self._seen = FIELDS * game.n_arms + GLOBALS
         self._views = np.zeros((game.copies, self._seen))
         self._first = self._first_view()
-        size = self._seen + PRIVILEGED * game.n_arms
+        self._hidden = (kernel.THETA, kernel.MU, kernel.MEAN) if privileged else ()
+        size = self._seen + len(self._hidden) * game.n_arms
         self.single_observation_space = Box(-FAR, FAR, (size,), np.float32)
         self.single_action_space = Box(-1.0, 1.0, (OVERALL + game.n_arms,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -203,9 +205,9 @@ class Steered(gym.vector.VectorWrapper):
 
     def _observe(self) -> NDArray[np.float32]:
         game, k = self.game, self.game.n_arms
-        seen = np.empty((self.num_envs, self._seen + PRIVILEGED * k), np.float32)
+        seen = np.empty(self.observation_space.shape or (), np.float32)
         seen[:, : self._seen] = self._views
-        for i, row in enumerate((kernel.THETA, kernel.MU, kernel.MEAN)):
+        for i, row in enumerate(self._hidden):
             seen[:, self._seen + i * k : self._seen + (i + 1) * k] = game.arms[:, row]
         return seen
 

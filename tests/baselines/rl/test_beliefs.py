@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 def steered(copies: int, horizon: int = 60, parameters: dict[str, float] | None = None, **settings: object) -> Steered:
     game = gym.make_vec("PrincipalAgent-v0", copies, horizon=horizon, autoreset_mode="Disabled", **settings)
-    return Steered(game, **(parameters or {}))  # type: ignore[arg-type]
+    return Steered(game, privileged=True, **(parameters or {}))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("parameters", [{}, {"bonus": 0.3}])

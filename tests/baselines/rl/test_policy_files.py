@@ -11,7 +11,7 @@ import pytest
 
 import baselines
 from baselines import rl
-from baselines.rl.beliefs import FIELDS, GLOBALS, MOST, OVERALL, PRIVILEGED, Steered
+from baselines.rl.beliefs import FIELDS, GLOBALS, MOST, OVERALL, Steered
 from baselines.rl.policy_file import FORMAT, Policy, read, save, shapes
 from baselines.rl.trained import Trained, trained_rule
 from baselines.scripted.profit_target import BELIEFS
@@ -70,7 +70,7 @@ def test_the_rule_plays_the_network_that_was_trained(squash: str) -> None:
     principal.reset(seed=0)
     for _ in range(100):
         with torch.no_grad():
-            output = head(body(torch.from_numpy(seen[:, : -PRIVILEGED * 3]))).numpy()
+            output = head(body(torch.from_numpy(seen))).numpy()
         seen, _, _, _, info = envs.step(np.tanh(output) if squash == "tanh" else output)
         np.testing.assert_allclose(principal.offer(), envs.game.summary[0, 15:18], atol=1e-5)
         principal.observe(int(info["arm"][0]), float(envs.game.summary[0, -2]))

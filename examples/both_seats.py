@@ -1,0 +1,107 @@
+"""Both seats learn at once: two independent learners meet in the PettingZoo environment.
+
+Each is a small network trained by REINFORCE with a learned baseline, on its own observations and rewards, and takes the
+other for a part of the world. Arm 0 is worth 0.9 to the principal and 0.2 to the agent, arm 1 is worth 0.1 and 0.6: a
+greedy agent would play arm 0 for an incentive of 0.4 and leave the principal 0.5 a round. Needs the extra ``[train]``.
+
+    python examples/both_seats.py
+
+In a minute it printed, from its one seed (some lines left out),
+
+    updates   principal's utility   agent's return   arm 0 played   incentive taken   (a round)
+          1                 0.231            0.627            42%             0.493
+        600                 0.147            0.595            11%             0.373
+       1200                 0.363            0.646            77%             0.460
+       2400                 0.373            0.626            75%             0.435
+
+At first the principal saves, and is refused; then it pays a little more than a greedy agent would ask.
+"""
+
+import argparse
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+import pa_env
+from pa_env import principal_agent_v0
+
+INSTANCE = pa_env.IID(mu=[0.2, 0.6], theta=[0.9, 0.1])
+LEVELS = np.linspace(0.0, 0.9, 10)  # incentives on arm 0 that the principal chooses from
+HORIZON, COPIES = 20, 32
+
+
+class Learner:
+    """A policy over ``n_actions`` actions, a baseline, and the rollout that it is learning from."""
+
+    def __init__(self, n_inputs: int, n_actions: int) -> None:
+        self.policy = nn.Sequential(nn.Linear(n_inputs, 32), nn.Tanh(), nn.Linear(32, n_actions))
+        self.value = nn.Sequential(nn.Linear(n_inputs, 32), nn.Tanh(), nn.Linear(32, 1))
+        self.optimiser = torch.optim.Adam([*self.policy.parameters(), *self.value.parameters()], lr=1e-3)
+        self.seen: list[torch.Tensor] = []
+        self.acted: list[torch.Tensor] = []
+
+    def act(self, observations: list[NDArray[np.float32]]) -> list[int]:
+        """Sample an action for each copy, and remember it."""
+        self.seen.append(torch.from_numpy(np.stack(observations)))
+        with torch.no_grad():
+            self.acted.append(torch.multinomial(self.policy(self.seen[-1]).softmax(-1), 1).squeeze(-1))
+        chosen: list[int] = self.acted[-1].tolist()
+        return chosen
+
+    def learn(self, rewards: NDArray[np.float32]) -> None:
+        """Improve on the rollout, given the rewards (HORIZON, COPIES) that followed the actions; forget it."""
+        seen, acted = torch.stack(self.seen), torch.stack(self.acted)
+        to_come = torch.from_numpy(rewards[::-1].cumsum(axis=0)[::-1].copy())
+        value = self.value(seen).squeeze(-1)
+        surprise = (to_come - value).detach()
+        surprise = (surprise - surprise.mean()) / (surprise.std() + 1e-6)
+        logs = self.policy(seen).log_softmax(-1)
+        chosen, entropy = logs.gather(-1, acted.unsqueeze(-1)).squeeze(-1), -(logs.exp() * logs).sum(-1)
+        loss = -(surprise * chosen).mean() - 0.01 * entropy.mean()
+        loss = loss + 0.1 * (to_come - value).square().mean()
+        self.optimiser.zero_grad()
+        loss.backward()
+        self.optimiser.step()
+        self.seen, self.acted = [], []
+
+
+def main(updates: int) -> None:
+    """Play COPIES episodes, let both learn, and so on."""
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    envs = [principal_agent_v0.env(instance=INSTANCE, horizon=HORIZON, agent="oracle") for _ in range(COPIES)]
+    sizes = {"principal_0": len(LEVELS), "agent_0": 2}
+    learners = {player: Learner(len(envs[0].observation_space(player).low), n) for player, n in sizes.items()}
+    totals = []
+    print("updates   principal's utility   agent's return   arm 0 played   incentive taken   (a round)")
+    for update in range(1, updates + 1):
+        for i, env in enumerate(envs):
+            env.reset(seed=update * COPIES + i)
+        rewards = {player: np.zeros((HORIZON, COPIES), np.float32) for player in learners}
+        paid = np.full((HORIZON, COPIES), np.nan)
+        for t in range(HORIZON):
+            levels = learners["principal_0"].act([env.observe("principal_0") for env in envs])
+            for env, level in zip(envs, levels, strict=True):
+                env.step([LEVELS[level], 0.0])
+            arms = learners["agent_0"].act([env.observe("agent_0") for env in envs])
+            for i, (env, arm) in enumerate(zip(envs, arms, strict=True)):
+                env.step(arm)
+                for player in learners:
+                    rewards[player][t, i] = env.rewards[player]
+                if arm == 0:
+                    paid[t, i] = LEVELS[levels[i]]
+        for player, learner in learners.items():
+            learner.learn(rewards[player])
+        totals.append([*(rewards[player].mean() for player in learners), np.isfinite(paid).mean(), np.nanmean(paid)])
+        if update == 1 or update % (updates // 8 or 1) == 0:
+            utility, gain, share, incentive = np.mean(totals, axis=0)
+            print(f"{update:7} {utility:21.3f} {gain:16.3f} {share:14.0%} {incentive:17.3f}")
+            totals = []
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Train both seats at once.")
+    parser.add_argument("--updates", type=int, default=2400, help="updates of both learners")
+    main(parser.parse_args().updates)

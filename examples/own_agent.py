@@ -1,0 +1,75 @@
+"""Write your own agent: ``reset``, ``choose``, ``learn`` and ``means``; it works behind every door.
+
+``Forgetful`` is greedy like the paper's self-interested agent, but remembers only its last rewards: its beliefs never
+settle. The principals of Liu & Ratliff (ICML 2025) rest on beliefs that do, and the table shows what becomes of them.
+
+    python examples/own_agent.py
+
+In half a minute it printed
+
+    principal       agent           utility a round, share refused
+    elimination     empirical-mean  0.557   0.2%
+    elimination     forgetful       0.488  20.8%
+    exploratory     empirical-mean  0.439   0.8%
+    exploratory     forgetful       0.363   3.4%
+    profit-target   empirical-mean  0.670   0.0%
+    profit-target   forgetful       0.694   2.0%
+    zero            empirical-mean  0.587   0.0%
+    zero            forgetful       0.587   0.0%
+"""
+
+import argparse
+
+import numpy as np
+from numpy.typing import NDArray
+
+import baselines
+import pa_env
+
+PRINCIPALS = ("elimination", "exploratory", "profit-target", "zero")
+
+
+class Forgetful:
+    """Plays argmax belief + incentive; a reward moves the belief of its arm by the share ``step`` of the surprise."""
+
+    def __init__(self, step: float = 0.1) -> None:
+        self.step = step
+
+    def reset(self, n_arms: int, rng: np.random.Generator) -> None:
+        """Begin an episode."""
+        self.means: NDArray[np.float64] = np.zeros(n_arms)
+
+    def choose(self, incentives: NDArray[np.float64]) -> int:
+        """The arm to play on this offer."""
+        return int(np.argmax(self.means + incentives))
+
+    def learn(self, arm: int, reward: float) -> None:
+        """Take in the reward of the arm just played."""
+        self.means[arm] += self.step * (reward - self.means[arm])
+
+
+def play(name: str, agent: str | pa_env.Agent, horizon: int, seeds: int) -> tuple[float, float]:
+    """Mean utility a round, and share of rounds in which the principal's target was refused."""
+    practical = {"constants": "practical"} if name in ("elimination", "exploratory") else {}
+    principal = baselines.make(name, n_arms=5, horizon=horizon, **practical)
+    runs = [baselines.simulate(principal, "uniform", agent, seed=seed) for seed in range(seeds)]
+    refused = np.mean([run.misses[-1] for run in runs]) / horizon
+    return float(np.mean([run.utility[-1] for run in runs])) / horizon, float(refused)
+
+
+def main(horizon: int, seeds: int) -> None:
+    """Each principal against the paper's agent, and against ours."""
+    agents: dict[str, str | pa_env.Agent] = {"empirical-mean": "empirical-mean", "forgetful": Forgetful()}
+    print(f"{'principal':15} {'agent':15} utility a round, share refused")
+    for name in PRINCIPALS:
+        for label, agent in agents.items():
+            utility, refused = play(name, agent, horizon, seeds)
+            print(f"{name:15} {label:15} {utility:.3f} {refused:6.1%}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Play principals against an agent of one's own.")
+    parser.add_argument("--horizon", type=int, default=20_000, help="rounds of an episode")
+    parser.add_argument("--seeds", type=int, default=20, help="episodes of each pairing")
+    arguments = parser.parse_args()
+    main(arguments.horizon, arguments.seeds)

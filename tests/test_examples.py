@@ -1,0 +1,53 @@
+"""Every example with a size runs, at one of seconds, without a warning, and prints what it promises."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NUMBER = r"-?\d+\.\d+"
+# Name -> (modules of an extra that it needs, its options, what a line of its output looks like).
+EXAMPLES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "own_principal": ((), "--seeds 2", rf"sampler +{NUMBER}"),
+    "own_agent": ((), "--seeds 1 --horizon 2000", rf"elimination +forgetful +{NUMBER} +{NUMBER}%"),
+    "evaluate": ((), "--seeds 10", rf"zero +{NUMBER} +[+-]\d+\.\d+ \("),
+    "train_principal": (("stable_baselines3",), "--steps 3200", rf"PPO after 3200 rounds: {NUMBER}"),
+    "other_seat": (("stable_baselines3",), "--steps 3200", rf"trained +return {NUMBER}, arm 0"),
+    "both_seats": (("torch",), "--updates 2", rf"2 +{NUMBER} +{NUMBER} +\d+%"),
+    "rllib_both_seats": (("torch", "ray", "tree"), "--iterations 1 --batch 80", rf"1 +{NUMBER} +{NUMBER}"),
+}
+
+
+def test_every_example_is_listed() -> None:
+    assert {"demo", "picture", *EXAMPLES} == {path.stem for path in (ROOT / "examples").glob("*.py")}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modules, options, expected = EXAMPLES[name]
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{name}.py needs {module}")
+    if name.startswith("rllib"):
+        monkeypatch.setenv("HOME", str(tmp_path))  # RLlib leaves its logs there
+    found = run([str(ROOT / "examples" / f"{name}.py"), *options.split()], tmp_path)
+    assert re.search(expected, found), found
+
+
+def test_the_benchmark_takes_the_principal_of_the_example(tmp_path: Path) -> None:
+    spec = f"{ROOT / 'examples' / 'own_principal.py'}:Sampler"
+    options = ["--task", "tiny", "--principal", spec, "--seeds", "1", "--workers", "1", "--out", str(tmp_path / "out")]
+    assert "own_principal" in run(["-m", "baselines", "run", *options], tmp_path)
+
+
+def run(arguments: list[str], folder: Path) -> str:
+    """What a program of its own prints, away from the repository."""
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr.lower(), done.stderr
+    return done.stdout
