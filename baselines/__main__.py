@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import typer
+try:
+    import typer
+except ImportError:
+    raise SystemExit("pa-bench needs the extra [bench]: pip install 'principal-agent-env[bench]'") from None
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -24,8 +27,11 @@ def _told() -> Iterator[None]:
     except (ValueError, TypeError, OSError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None
+    except ModuleNotFoundError as error:
+        typer.echo(f"Error: {error}; the extras [bench], [train] and [ray] bring what commands need", err=True)
+        raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        typer.echo("Stopped; what was done is kept, and the same command goes on.", err=True)
+        typer.echo("Stopped; what was kept on disk is whole, and commands that resume go on from there.", err=True)
         raise typer.Exit(130) from None
 
 
@@ -242,10 +248,10 @@ def train(
 
     Example: python -m baselines train --task k5-t200-uniform --algo ppo --steps 8000000 --seed 0 --out results/ppo
     """
-    from baselines import tasks
-    from baselines.rl import training
-
     with _told():
+        from baselines import tasks
+        from baselines.rl import training
+
         training.show(tasks.task(task), out, algo, objective, steps, seed, start, episodes)
 
 
@@ -271,6 +277,7 @@ def compare(
 
 def main() -> None:
     """Entry point of ``pa-bench``."""
+    sys.path.insert(0, "")  # so that a module in the current folder can be named as a principal
     app()
 
 

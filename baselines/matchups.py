@@ -10,7 +10,7 @@ import pandas as pd
 
 from baselines.benchmark import statistics, sweep, tables
 from baselines.benchmark.results import read
-from baselines.benchmark.store import write_whole
+from baselines.benchmark.store import write_generated
 from baselines.tasks import tasks
 
 SUITE = "who-wins"
@@ -59,4 +59,4 @@ def markdown(directory: Path) -> str:
 
 def write(directory: Path, out: Path) -> None:
     """Write the Markdown file."""
-    write_whole(out, markdown(directory).encode())
+    write_generated(out, "matchups", markdown(directory))

@@ -112,6 +112,7 @@ class Principal:
 
     name: ClassVar[str] = ""
     privileged: ClassVar[bool] = False  # whether it must be shown the game by `attach`
+    stand_in: ClassVar[bool] = False  # whether it only takes the place of a published algorithm
 
     def __init__(self, n_arms: int, horizon: int) -> None:
         self.n_arms = int(at_least("n_arms", n_arms, 1, whole=True))

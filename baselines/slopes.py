@@ -28,6 +28,7 @@ class Curve:
     theorem: float | None  # None: no guarantee
     parameters: dict[str, Any] = field(default_factory=dict)
     c0: float = 1.0  # how much an exploring agent explores
+    times: int = 1  # as many runs as others: its regret is in few of them
 
     @property
     def label(self) -> str:
@@ -54,7 +55,8 @@ CURVES = (
     Curve("exploratory", "exploratory", decades(6, 9), 2 / 3, {"c0": 0.05}, c0=0.05),
     Curve("exploratory", "exploratory", decades(4, 8), 2 / 3, PRACTICAL),
     Curve("exploratory-oracle", "exploratory-oracle", decades(4, 8), 1 / 2, PRACTICAL),
-    Curve("profit-target", "empirical-mean", decades(4, 6), None),
+    Curve("profit-target", "empirical-mean", decades(4, 6), None, times=10),
+    Curve("bracket-ucb", "empirical-mean", decades(4, 6), None, times=10),
     Curve("ipa", "empirical-mean", decades(4, 7), None),
     Curve("zero", "empirical-mean", decades(4, 8), None),
 )
@@ -62,6 +64,7 @@ CURVES = (
 
 def regrets(curve: Curve, runs: int, n_arms: int = 5, instance: str = "uniform") -> Floats:
     """R_T (runs, horizons)."""
+    runs *= curve.times
     table = np.empty((runs, len(curve.horizons)))
     agent = make_agent(curve.agent, **({"c0": curve.c0} if curve.agent.startswith("exploratory") else {}))
     for column, horizon in enumerate(curve.horizons):
@@ -128,8 +131,8 @@ def draw(results: list[tuple[Curve, Floats, float]], out: Path) -> None:
     figure = Figure(figsize=(9, 7), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    colours = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#000000", "#7F7F7F")
-    for (curve, values, fitted), colour, marker in zip(results, colours, "osDP^*Xv", strict=True):
+    colours = ("#0072B2", "#56B4E9", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#000000", "#7F7F7F")
+    for (curve, values, fitted), colour, marker in zip(results, colours, "osDP^*pXv", strict=True):
         T, mean = np.array(curve.horizons), values.mean(axis=0)
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         label = f"{curve.label}\nslope {fitted:.2f} (theorem: {curve.promise})"

@@ -41,6 +41,7 @@ FAMILIES = {
     "gap": "one arm is best by a clear gap",
     "clustered": "many arms are nearly best",
     "ipa-k5": "the published instance of five arms with Gaussian rewards",
+    "ipa-k50": "the published instance of fifty arms with Gaussian rewards",
     "unit-ball": "rewards linear in the arms",
 }
 LEARNERS = ("empirical-mean", "ols")  # need no mention in a name
@@ -96,9 +97,9 @@ def contenders(linear: bool, c0: float, long: bool) -> tuple[str, ...]:
     return tuple(specs)
 
 
-def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.0) -> Task:
+def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.0, dim: int | None = None) -> Task:
     """The task of a setting, from which its name, its sentence, its principals and its seeds follow."""
-    dim = 3 if instance == "unit-ball" else None
+    dim = dim or 3 if instance == "unit-ball" else None
     c0 = c0 if "c0" in PARAMETERS[agent] else 0.0
     power = len(str(horizon)) - 1
     parts = (
@@ -113,7 +114,7 @@ def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.
     trained = (policy for policy, recipe in RECIPES.items() if recipe.task == name)
     return Task(
         name=name,
-        probes=f"{FAMILIES[instance].capitalize()}; the agent {AGENTS[agent]}.",
+        probes=f"{FAMILIES[instance][0].upper()}{FAMILIES[instance][1:]}; the agent {AGENTS[agent]}.",
         agent=agent,
         c0=c0,
         instance=instance,
@@ -144,8 +145,11 @@ def _table_1() -> Iterator[Task]:
         for instance, n_arms in product(("uniform", "misaligned", "gap", "clustered"), (3, 5, 20)):
             yield setting(agent, instance, n_arms, horizon)
         yield setting(agent, "ipa-k5", 5, horizon)
+        yield setting(agent, "ipa-k50", 50, horizon)
     for agent, n_arms, horizon in product(LINEAR_AGENTS, (5, 10, 20), HORIZONS):
         yield setting(agent, "unit-ball", n_arms, horizon)
+    for agent, dim in product(LINEAR_AGENTS, (2, 5)):
+        yield setting(agent, "unit-ball", 10, 10**5, dim=dim)
     # The paper's constants for an agent that explores leave their first phase this early only if she does so little.
     yield setting("exploratory", "uniform", 5, 10**6, c0=0.05)
 

@@ -4,7 +4,9 @@ An engine takes cells and a store, and yields every cell that is in the store or
 """
 
 import atexit
+import contextlib
 import functools
+import itertools
 import logging
 import multiprocessing
 import os
@@ -24,7 +26,8 @@ from baselines.benchmark.specs import parse
 from baselines.benchmark.store import Store, StoreError
 
 CHUNK_CELLS, CHUNK_ROUNDS = 16, 100_000  # at most, unless a cell alone has more rounds
-PATIENCE = 3  # pools in a row that break before anything is done
+PATIENCE = 3  # processes that may die with a cell, before it is to blame
+RETRIES = 5  # of a Ray task whose worker or node died
 
 Done = tuple[Cell, bool]
 
@@ -47,8 +50,11 @@ def chunks(cells: Sequence[Cell]) -> Iterator[tuple[Cell, ...]]:
 
 
 def local(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Done]:
-    """Processes that write their cells themselves; when one is killed, others go on with what is missing."""
-    missing, broken = list(cells), 0
+    """Processes that write their cells themselves; when one is killed, others go on with what is missing.
+
+    A principal that crashes its process fails its own cells only.
+    """
+    missing = list(cells)
     while missing:
         finished: set[Cell] = set()
         try:
@@ -60,13 +66,36 @@ def local(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Done]:
                 if cell not in finished and store.has(cell):  # written, but not reported any more
                     finished.add(cell)
                     yield cell, False
-            broken = 0 if finished else broken + 1
-            if broken == PATIENCE:
-                raise StoreError(
-                    f"processes that play cells were killed {PATIENCE} times before any was done: is memory short, or"
-                    f" does a principal crash? One of the next cells is {missing[0].id}; the same command goes on"
-                ) from None
+            if not finished:  # so every process was at the first cell of its chunk
+                _start_one(store)
+                for first, *_ in itertools.islice(chunks(missing), workers):
+                    finished.add(first)
+                    yield _alone(first, store)
         missing = [cell for cell in missing if cell not in finished]
+
+
+def _start_one(store: Store) -> None:
+    """Raise if processes die even without a cell: then no principal is to blame."""
+    try:
+        list(_pool((), store, 1))
+    except BrokenProcessPool:
+        raise StoreError(
+            "processes that are to play cells die as soon as they start: is memory short, or is this a script without"
+            ' if __name__ == "__main__"? What was done is kept, and the same command goes on from there'
+        ) from None
+
+
+def _alone(cell: Cell, store: Store) -> Done:
+    """Play a cell in a process of its own, and in another if that dies."""
+    for _ in range(PATIENCE):
+        with contextlib.suppress(BrokenProcessPool):
+            return next(_pool((cell,), store, 1))
+    return _keep(_died(cell, PATIENCE), store)
+
+
+def _died(cell: Cell, times: int) -> Result:
+    text = f"its process died {times} times while it was played alone: does its principal crash, or is memory short?"
+    return Result(cell, None, text + "\n")
 
 
 def _pool(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Done]:
@@ -83,7 +112,7 @@ def _pool(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Done]:
 def _hand_out(cells: Sequence[Cell], store: Store, pool: ProcessPoolExecutor) -> list["Future[list[Done]]"]:
     # The processes inherit this: Ctrl-C is for the one that started them, which then ends them.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    return [pool.submit(_play_and_keep, chunk, store) for chunk in chunks(cells)]
+    return [pool.submit(_play_and_keep, chunk, store) for chunk in ((), *chunks(cells))]  # one starts at least
 
 
 def _live_on(lifeline: Connection) -> None:
@@ -111,21 +140,31 @@ def _keep(result: Result, store: Store) -> Done:
 def ray(cells: Sequence[Cell], store: Store, workers: int, address: str | None) -> Iterator[Done]:
     """Ray tasks, begun again when their node dies; results come back here, so that nodes need no common disk.
 
+    When a chunk's workers die again and again, its cells become tasks of their own: those that crash fail alone.
     The files that specs name travel with the tasks; the package itself must be installed on every node.
     """
     import ray
 
+    lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.ObjectLostError)
     specs = [parse(principal) for principal in {cell.principal: None for cell in cells}]
     files = {spec.where: spec.file.read_bytes() for spec in specs if spec.file}
     cluster: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
     ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **cluster)
     try:
         shared = ray.put(files)
-        play = ray.remote(max_retries=-1)(_play_all)
-        pending = [play.remote(chunk, shared) for chunk in chunks(cells)]
+        play = ray.remote(max_retries=RETRIES)(_play_all)
+        pending = {play.remote(chunk, shared): chunk for chunk in chunks(cells)}
         while pending:
-            done, pending = ray.wait(pending)
-            for result in ray.get(done[0]):
+            (done,), _ = ray.wait(list(pending))
+            chunk = pending.pop(done)
+            try:
+                results = ray.get(done)
+            except lost:
+                if len(chunk) > 1:
+                    pending |= {play.remote((cell,), shared): (cell,) for cell in chunk}
+                    continue
+                results = [_died(chunk[0], RETRIES + 1)]
+            for result in results:
                 yield _keep(result, store)
     finally:
         ray.shutdown()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pyarrow as pa
 
+from baselines.benchmark.specs import label
 from baselines.benchmark.store import Store, StoreError, read_cell
 
 
@@ -16,7 +17,7 @@ class Results(NamedTuple):
     manifest: dict[str, Any]
     """benchmark.json."""
     rows: pd.DataFrame
-    """A row for each cell and checkpoint (:func:`baselines.benchmark.cells.schema`)."""
+    """A row for each cell and checkpoint (:func:`baselines.benchmark.cells.schema`), principals by their labels."""
     failures: int
     """Cells that failed; they are not among the rows."""
 
@@ -35,4 +36,6 @@ def read(directory: Path) -> Results:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path} is damaged ({error!r}): run the benchmark into a new folder") from error
     failures = len(list((directory / "failures").glob("*.txt")))
-    return Results(manifest, pa.concat_tables(cells).to_pandas(), failures)
+    rows = pa.concat_tables(cells).to_pandas()
+    rows["principal"] = rows["principal"].map({spec: label(spec) for spec in manifest["principals"]})
+    return Results(manifest, rows, failures)

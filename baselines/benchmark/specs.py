@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from baselines import rl
 from baselines.protocol import Floats, Principal
-from baselines.registry import make, parameters
+from baselines.registry import PRINCIPALS, factory, make, parameters
 from pa_env.checks import known
 
 POLICY = ".npz"
@@ -87,9 +87,21 @@ def make_principal(
     return made(n_arms=n_arms, horizon=horizon, **told, **parsed.parameters)
 
 
+def label(spec: str) -> str:
+    """How a principal is called where results are shown: one that stands in for a published algorithm says so."""
+    name = spec.split(",")[0]
+    return f"{spec} (a stand-in)" if name in PRINCIPALS and factory(name).stand_in else spec
+
+
 def fingerprint(spec: str) -> str | None:
-    """SHA-256 of the file that a spec names; None if it names none."""
-    path = parse(spec).file
+    """SHA-256 of the file that a spec's principal comes from; None for the scripted ones, which have a version."""
+    parsed = parse(spec)
+    path = parsed.file
+    if parsed.where in rl.shipped():
+        path = rl.WEIGHTS / f"{parsed.where}{POLICY}"
+    elif path is None and parsed.class_name:
+        found = importlib.util.find_spec(parsed.where)
+        path = Path(found.origin) if found and found.origin else None
     return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -1,19 +1,24 @@
 """Trained principals beside every scripted one of their task: many episodes, paired by common random numbers.
 
 Scores of a principal in a task are kept in a file of their own, so that a comparison that was stopped goes on. The two
-principals that solve linear programs play the first tenth of the episodes only.
+principals that solve linear programs play the first tenth of the episodes only. The best scripted principal is picked
+on the same episodes, which flatters it a little.
 """
 
+import io
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import bootstrap
 
+import pa_env
 from baselines.benchmark.cells import file_name
-from baselines.benchmark.specs import fingerprint
+from baselines.benchmark.specs import POLICY, fingerprint, label
 from baselines.benchmark.statistics import privileged
-from baselines.benchmark.store import write_whole
+from baselines.benchmark.store import write_generated, write_whole
 from baselines.benchmark.tables import REGRETS, number
 from baselines.protocol import Floats
 from baselines.rl.evaluate import SCORES, compare, interval
@@ -25,11 +30,14 @@ Scores = dict[str, Floats]
 
 def play(name: str, principal: str, episodes: int, folder: Path) -> Scores:
     """Scores of a principal in the task ``name``, from the folder if they are there."""
-    path = folder / f"{name}--{file_name(principal)}--{episodes}.npz"
+    made = task(name)
+    # Scores of another version, or of a policy since trained anew, are not these.
+    origin = (fingerprint(principal) or "")[:8]
+    path = folder / f"{pa_env.__version__}--{name}-{made.version}--{file_name(principal)}-{origin}--{episodes}.npz"
     if not path.exists():
-        found = compare({principal: principal}, task(name), episodes)[principal]
-        np.savez(unfinished := path.with_suffix(".tmp.npz"), **found)  # type: ignore[arg-type]
-        unfinished.replace(path)
+        file = io.BytesIO()
+        np.savez(file, **compare({principal: principal}, made, episodes)[principal])  # type: ignore[arg-type]
+        write_whole(path, file.getvalue())
     with np.load(path) as kept:
         return {score: kept[score] for score in SCORES}
 
@@ -38,9 +46,12 @@ def run(chosen: Sequence[Task], episodes: int, folder: Path, workers: int | None
     """Scores of every principal of every task."""
     from rich.progress import Progress
 
+    for made in chosen:
+        if made.dim is not None:
+            raise ValueError(f"task = {made.name!r} has linear rewards, for which there are no trained principals")
     folder.mkdir(parents=True, exist_ok=True)
-    found: dict[str, dict[str, Scores]] = {made.name: {label: {} for label in made.principals} for made in chosen}
-    with ProcessPoolExecutor(workers) as pool, Progress(transient=True) as progress:
+    found: dict[str, dict[str, Scores]] = {made.name: {spec: {} for spec in made.principals} for made in chosen}
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool, Progress(transient=True) as progress:
         jobs = {}
         for made in chosen:
             for principal in made.principals:
@@ -56,7 +67,7 @@ def run(chosen: Sequence[Task], episodes: int, folder: Path, workers: int | None
 
 def trained(principal: str) -> bool:
     """Whether a principal was trained."""
-    return principal in RECIPES or fingerprint(principal) is not None
+    return principal in RECIPES or principal.endswith(POLICY)
 
 
 def markdown(found: dict[str, dict[str, Scores]], command: str) -> str:
@@ -71,10 +82,10 @@ def markdown(found: dict[str, dict[str, Scores]], command: str) -> str:
     ]
     for name, scores in found.items():
         lines = ["| principal | episodes | utility | R_T | R_T^oracle |", "|---|---|---|---|---|"]
-        for principal in sorted(scores, key=lambda label: -scores[label]["expected_utility"].mean()):
+        for principal in sorted(scores, key=lambda spec: -scores[spec]["expected_utility"].mean()):
             own = scores[principal]
             cells = [with_half_width(own[score]) for score in ("utility", "regret", "regret_oracle")]
-            lines.append(f"| {principal} | {own['regret'].size:,} | {' | '.join(cells)} |")
+            lines.append(f"| {label(principal)} | {own['regret'].size:,} | {' | '.join(cells)} |")
         parts += [f"## {name}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
@@ -83,15 +94,30 @@ def gains(found: dict[str, dict[str, Scores]]) -> str:
     """For each trained principal: utility gained on the best scripted one, and R_T relative to the best one's."""
     lines = ["| task | trained principal | utility gained on | | R_T relative to | |", "|---|---|---|---|---|---|"]
     for name, scores in found.items():
-        scripted = [label for label in scores if not (privileged(label) or trained(label))]
-        richest = max(scripted, key=lambda label: scores[label]["expected_utility"].mean())
-        least = min(scripted, key=lambda label: scores[label]["regret"].mean())
-        for label in filter(trained, scores):
-            both = min(scores[label]["regret"].size, scores[richest]["regret"].size)
-            gain = scores[label]["expected_utility"][:both] - scores[richest]["expected_utility"][:both]
-            ratio = scores[label]["regret"].mean() / scores[least]["regret"].mean()
-            lines.append(f"| {name} | {label} | {richest} | {with_half_width(gain, '+')} | {least} | {ratio:.3f} |")
+        scripted = [spec for spec in scores if not (privileged(spec) or trained(spec))]
+        richest = max(scripted, key=lambda spec: scores[spec]["expected_utility"].mean())
+        least = min(scripted, key=lambda spec: scores[spec]["regret"].mean())
+        for spec in filter(trained, scores):
+            both = min(scores[spec]["regret"].size, scores[richest]["regret"].size)
+            gain = scores[spec]["expected_utility"][:both] - scores[richest]["expected_utility"][:both]
+            ratio = ratio_interval(scores[spec]["regret"], scores[least]["regret"])
+            lines.append(f"| {name} | {spec} | {richest} | {with_half_width(gain, '+')} | {least} | {ratio} |")
     return "\n".join(lines)
+
+
+def ratio_interval(ours: Floats, theirs: Floats) -> str:
+    """Ratio of the means over the episodes that both have, with a paired bootstrap interval."""
+    both = min(ours.size, theirs.size)
+    low, high = bootstrap(
+        (ours[:both], theirs[:both]),
+        lambda a, b, axis: a.mean(axis=axis) / b.mean(axis=axis),
+        paired=True,
+        n_resamples=1000,
+        batch=50,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return f"{ours[:both].mean() / theirs[:both].mean():.3f} [{low:.3f}, {high:.3f}]"
 
 
 def with_half_width(values: Floats, sign: str = "") -> str:
@@ -102,4 +128,4 @@ def with_half_width(values: Floats, sign: str = "") -> str:
 
 def write(chosen: Sequence[Task], episodes: int, folder: Path, workers: int | None, out: Path, command: str) -> None:
     """Compare, and write the Markdown file."""
-    write_whole(out, markdown(run(chosen, episodes, folder, workers), command).encode())
+    write_generated(out, "compare", markdown(run(chosen, episodes, folder, workers), command))

@@ -36,7 +36,7 @@ class RobustEpsilonGreedy(Principal):
     """
 
     name = "robust-epsilon-greedy"
-    label = "robust epsilon-greedy (a stand-in, not the published algorithm)"
+    stand_in = True
 
     def __init__(self, n_arms: int, horizon: int, m: float = 1.0, q: float = 1 / 3, window: int = 1000) -> None:
         super().__init__(n_arms, horizon)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines import Principal, simulate
+from baselines.benchmark.specs import label
 from baselines.protocol import Follow, Hold
 from baselines.scripted.belgic import Belgic
 from baselines.scripted.c_ipa import CIPA, Ellipsoid
@@ -318,9 +319,10 @@ def test_the_least_violation_by_hand() -> None:
 
 
 def test_the_robust_one_says_that_it_is_a_stand_in() -> None:
-    assert "stand-in" in RobustEpsilonGreedy.label
+    assert RobustEpsilonGreedy.stand_in
+    assert label("robust-epsilon-greedy,m=2") == "robust-epsilon-greedy,m=2 (a stand-in)"
+    assert label("epsilon-greedy,m=2") == "epsilon-greedy,m=2"
     assert "A stand-in" in str(RobustEpsilonGreedy.__doc__)
-    assert "robust" in RobustEpsilonGreedy.label
 
 
 def test_robust_epsilon_greedy_against_an_agent_that_explores() -> None:

@@ -12,9 +12,9 @@ from pandas.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 from baselines.__main__ import app
-from baselines.benchmark import behaviour, leaderboard, report, statistics, tables
+from baselines.benchmark import behaviour, report, statistics, tables
 from baselines.benchmark.results import read
-from baselines.benchmark.store import StoreError
+from baselines.benchmark.store import MARK, StoreError
 from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
 from pa_env.game import Game
 
@@ -213,7 +213,7 @@ def test_leaderboard_ranks_and_counts(results: Path, tmp_path: Path) -> None:
     out = tmp_path / "LEADERBOARD.md"
     assert command("leaderboard", results, "--out", out)[0] == 0
     text = out.read_text()
-    assert text.startswith(leaderboard.MARK)
+    assert text.startswith(MARK.format("leaderboard"))
     assert "pa-bench run --task <small> & more" in text
     assert f"pa-bench leaderboard {results} --out {out}" in text
     summary = statistics.summary(read(results).rows)
@@ -237,6 +237,6 @@ def test_leaderboard_replaces_only_its_own(results: Path, tmp_path: Path) -> Non
     assert code == 1
     assert "was not generated" in output
     assert out.read_text() == "# Mine\n"
-    out.write_text(leaderboard.MARK)
+    out.write_text(MARK.format("leaderboard"))
     assert command("leaderboard", results, "--out", out)[0] == 0
     assert "## k3-t100-uniform" in out.read_text()

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,6 +47,30 @@ def test_the_first_trial_is_the_shipped_defaults(tmp_path: Path) -> None:
     study = tune("bracket-ucb", "tiny", 1, tmp_path / "study.journal")
     assert study.trials[0].params == shipped("bracket-ucb")
     assert study.trials[0].value == loss("bracket-ucb", "tiny", shipped("bracket-ucb"))
+
+
+def test_a_search_that_is_interrupted_goes_on_as_if_it_had_not_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the first trial and in the third; the trial counts for nothing."""
+    whole = tune("profit-target", "tiny", 4, tmp_path / "whole.journal")
+    own = tuning.loss
+    for calls in (1, 2):
+        left = iter(range(calls))
+
+        def interrupted(*arguments: Any, left: Any = left) -> float:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return own(*arguments)
+
+        monkeypatch.setattr(tuning, "loss", interrupted if calls > 1 else lambda *_: interrupted(left=iter(())))
+        with pytest.raises(KeyboardInterrupt):
+            tune("profit-target", "tiny", 4, tmp_path / "study.journal")
+    monkeypatch.setattr(tuning, "loss", own)
+    resumed = tune("profit-target", "tiny", 4, tmp_path / "study.journal")
+    assert [trial.params for trial in finished(resumed)] == [trial.params for trial in finished(whole)]
+    assert finished(resumed)[0].params == shipped("profit-target")
+    show("profit-target", "tiny", 4, tmp_path / "study.journal")
 
 
 def test_seeds_are_kept_apart(
