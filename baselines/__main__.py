@@ -24,6 +24,9 @@ def _told() -> Iterator[None]:
     """Mistakes of the user are told in a line, without a traceback; so is Ctrl-C."""
     try:
         yield
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read us has read enough
+        raise typer.Exit(0) from None
     except (ValueError, TypeError, OSError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None
@@ -44,7 +47,7 @@ def _tell(failures: list[Path]) -> None:
     """Say which cells failed, and end with an error if any did."""
     if failures:
         typer.echo(f"{len(failures)} cells failed; why is in {failures[0].parent}, as in", err=True)
-        typer.echo(failures[0].read_text(), err=True)
+        typer.echo(failures[0].read_text("utf-8", errors="replace"), err=True)
         raise typer.Exit(1)
 
 

@@ -223,6 +223,8 @@ class Principal:
         """What the algorithm asks for now."""
         if self._coroutine is None:
             self._coroutine = self.rounds()
+            if not isinstance(self._coroutine, Generator):
+                raise TypeError(f"{self.name!r}: rounds() must be a generator, one that yields requests")
             self._advance(None)
         return self._request
 
@@ -246,6 +248,8 @@ class Principal:
             for arm in request.arms:
                 if not 0 <= arm < self.n_arms:
                     raise ValueError(f"arm = {arm} must be an integer from 0 to {self.n_arms - 1}")
+        elif not isinstance(request, Follow):
+            raise TypeError(f"{self.name!r} yielded {request!r}: rounds() must yield hold(), offer() or follow()")
         self._request: Request = request
         self._before = (self.t, self.plays, self.sums)
         self.last = (kernel.NOBODY, 0.0)  # arm and reward of the request's last round

@@ -90,7 +90,8 @@ def simulate(
 def episode(principal: Principal, game: Game, seed: int, marks: Integers) -> Run:
     """Play a game that has just begun up to the last of the checkpoints ``marks``; ``seed`` is the principal's."""
     principal.reset(seed=seed)
-    principal.attach(game)
+    if principal.privileged:
+        principal.attach(game)
     table = Table(principal, game)
     totals: list[Totals] = []
     plays = np.empty((marks.size, game.n_arms), np.int64)

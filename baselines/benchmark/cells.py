@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from baselines.benchmark.specs import make_principal
 from baselines.protocol import Principal
 from baselines.simulate import episode
@@ -80,7 +82,7 @@ def attempt(cell: Cell, files: Mapping[str, Path] | None = None) -> Result:
     """Play a cell; whatever its principal raises is its own failure."""
     try:
         return Result(cell, as_parquet(play(cell, files)))
-    except (Exception, SystemExit):
+    except BaseException:  # Ctrl-C does not come here: engines keep it from those who play
         return Result(cell, None, traceback.format_exc())
 
 
@@ -90,6 +92,9 @@ def play(cell: Cell, files: Mapping[str, Path] | None = None) -> "pa.Table":
 
     principal, game = cell.begin(files)
     run = episode(principal, game, cell.seed, cell.task.checkpoints)
+    for name in SUMS:
+        if not np.isfinite(getattr(run, name)).all():
+            raise ValueError(f"{name} is not finite: the incentives that were offered are too large to be summed")
     rows = run.checkpoints.size
     columns = {name: pa.repeat(value, rows) for name, value in cell.labels().items()}
     columns["rounds"] = run.checkpoints

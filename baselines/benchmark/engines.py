@@ -26,7 +26,7 @@ from baselines.benchmark.specs import parse
 from baselines.benchmark.store import Store, StoreError
 
 CHUNK_CELLS, CHUNK_ROUNDS = 16, 100_000  # at most, unless a cell alone has more rounds
-PATIENCE = 3  # processes that may die with a cell, before it is to blame
+PATIENCE = 3  # processes that die with a cell before it is kept as a failure
 RETRIES = 5  # of a Ray task whose worker or node died
 
 Done = tuple[Cell, bool]
@@ -89,7 +89,8 @@ def _alone(cell: Cell, store: Store) -> Done:
     """Play a cell in a process of its own, and in another if that dies."""
     for _ in range(PATIENCE):
         with contextlib.suppress(BrokenProcessPool):
-            return next(_pool((cell,), store, 1))
+            (done,) = _pool((cell,), store, 1)
+            return done
     return _keep(_died(cell, PATIENCE), store)
 
 
@@ -112,7 +113,8 @@ def _pool(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Done]:
 def _hand_out(cells: Sequence[Cell], store: Store, pool: ProcessPoolExecutor) -> list["Future[list[Done]]"]:
     # The processes inherit this: Ctrl-C is for the one that started them, which then ends them.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    return [pool.submit(_play_and_keep, chunk, store) for chunk in ((), *chunks(cells))]  # one starts at least
+    first = ()  # no cells: it shows that a process can start
+    return [pool.submit(_play_and_keep, chunk, store) for chunk in (first, *chunks(cells))]
 
 
 def _live_on(lifeline: Connection) -> None:
@@ -144,8 +146,8 @@ def ray(cells: Sequence[Cell], store: Store, workers: int, address: str | None) 
     The files that specs name travel with the tasks; the package itself must be installed on every node.
     """
     import ray
+    from ray.exceptions import NodeDiedError, ObjectLostError, OutOfMemoryError, WorkerCrashedError
 
-    lost = (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError, ray.exceptions.ObjectLostError)
     specs = [parse(principal) for principal in {cell.principal: None for cell in cells}]
     files = {spec.where: spec.file.read_bytes() for spec in specs if spec.file}
     cluster: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
@@ -159,7 +161,7 @@ def ray(cells: Sequence[Cell], store: Store, workers: int, address: str | None) 
             chunk = pending.pop(done)
             try:
                 results = ray.get(done)
-            except lost:
+            except (NodeDiedError, ObjectLostError, OutOfMemoryError, WorkerCrashedError):
                 if len(chunk) > 1:
                     pending |= {play.remote((cell,), shared): (cell,) for cell in chunk}
                     continue

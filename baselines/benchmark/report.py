@@ -76,7 +76,7 @@ def show(directory: Path) -> None:
         table = Table(title=Text(task), caption=Text(tables.about(task, results.rows)))
         table.add_column("principal", overflow="fold")
         for score in IN_TERMINAL:
-            table.add_column(tables.HEADINGS[score], justify="right")
+            table.add_column(tables.HEADINGS[score], justify="right", overflow="fold")
         for row in tables.records(part):
             table.add_row(Text(tables.name(row)), *(tables.with_interval(row, score) for score in IN_TERMINAL))
         console.print(table)

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from baselines.benchmark.specs import label
-from baselines.benchmark.store import Store, StoreError, read_cell
+from baselines.benchmark.store import FORMAT, Store, StoreError, read_cell
 
 
 class Results(NamedTuple):
@@ -28,11 +28,24 @@ def read(directory: Path) -> Results:
     if not files:
         raise StoreError(f"{directory} has no results: name a folder that `pa-bench run` wrote")
     cells = [read_cell(file) for file in files]
+    seen: dict[tuple[Any, ...], Path] = {}
+    for file, cell in zip(files, cells, strict=True):
+        key = tuple(cell[column][0].as_py() for column in ("task", "principal", "seed"))
+        if key in seen:
+            raise StoreError(f"{file} holds the same cell as {seen[key]}: delete the one that does not belong there")
+        seen[key] = file
     path = Store(directory).manifest
     try:
         manifest = json.loads(path.read_text())
+        if manifest["format"] != FORMAT:
+            raise StoreError(f"{directory} has results of format {manifest['format']}, and this is {FORMAT}")  # noqa: TRY301
+        missing = [name for name in ("version", "python", "numpy", "numba", "commands") if name not in manifest]
+        if missing:
+            raise KeyError(missing[0])  # noqa: TRY301
         place = {name: i for part in ("tasks", "principals") for i, name in enumerate(manifest[part])}
         cells.sort(key=lambda cell: [place[cell[column][0].as_py()] for column in ("task", "principal")])
+    except StoreError:
+        raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"{path} is damaged ({error!r}): run the benchmark into a new folder") from error
     failures = len(list((directory / "failures").glob("*.txt")))

@@ -48,11 +48,15 @@ def parse(spec: str) -> Spec:
     parameters = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise ValueError(f"principal = {spec!r}: {pair!r} must be a parameter and its value, as in name=value")
+        if not equals or not name.isidentifier() or name in parameters:
+            raise ValueError(
+                f"principal = {spec!r}: {pair!r} must be a parameter and its value, as in name=value, once"
+            )
         parameters[name] = _value(value)
     if where.endswith(".py") and not class_name:
         raise ValueError(f"principal = {spec!r} must say which class of the file, as in {where}:Haggler")
+    if where.endswith(POLICY) and class_name:
+        raise ValueError(f"principal = {spec!r}: a trained policy has no class {class_name!r}")
     return Spec(where, class_name, parameters)
 
 
@@ -74,7 +78,9 @@ def make_principal(
         return rl.load(path, n_arms=n_arms, horizon=horizon)
     if parsed.class_name:
         made: Callable[..., Principal] = _own_class(spec, parsed, path)
-        accepted = [name for name in inspect.signature(made).parameters if name not in ("n_arms", "horizon")]
+        signature = inspect.signature(made).parameters.values()
+        named = [taken.name for taken in signature if taken.kind not in (taken.VAR_POSITIONAL, taken.VAR_KEYWORD)]
+        accepted = [name for name in named if name not in ("n_arms", "horizon")]
         for name in parsed.parameters:
             known(f"parameter of principal {parsed.where}:{parsed.class_name}", name, accepted)
     else:
@@ -113,11 +119,15 @@ def _own_class(spec: str, parsed: Spec, path: Path | None) -> type[Principal]:
         raise ValueError(
             f"principal = {spec!r}: {error}; install it, or name its file, path/to/file.py:Class"
         ) from error
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"principal = {spec!r} can't be imported: {type(error).__name__}: {error}") from error
     own = getattr(module, parsed.class_name, None)
     if own is None:
         raise ValueError(f"principal = {spec!r}: {parsed.where} has no class {parsed.class_name!r}")
     if not (isinstance(own, type) and issubclass(own, Principal)):
         raise TypeError(f"principal = {spec!r}: {parsed.class_name} must be a subclass of baselines.Principal")
+    if own.privileged:
+        raise ValueError(f"principal = {spec!r} is privileged: it is shown the game, and can't be compared with others")
     return own
 
 

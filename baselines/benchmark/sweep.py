@@ -26,8 +26,9 @@ def plan(tasks: Sequence[Task], principals: Sequence[str], seeds: int | None) ->
     for cell in first:
         try:
             cell.begin()
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{cell.principal} can't play task {cell.task.name}: {error}") from error
+        except Exception as error:
+            why = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
+            raise ValueError(f"{cell.principal} can't play task {cell.task.name}: {why}") from error
     most = max(seeds or cell.task.seeds for cell in first)
     return [
         Cell(cell.task, cell.principal, seed)

@@ -56,8 +56,8 @@ def readable(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """A table of text in Markdown; a bar in a label is escaped."""
-    escaped = table.map(lambda text: text.replace("|", r"\|"))
+    """A table of text in Markdown; what would break or be taken for HTML in a label is escaped."""
+    escaped = table.map(lambda text: text.replace("|", r"\|").replace("<", "&lt;").replace("\n", " "))
     return str(escaped.to_markdown(index=False, disable_numparse=True))
 
 

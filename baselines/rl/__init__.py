@@ -36,7 +36,8 @@ def load(path: str | Path, *, n_arms: int | None = None, horizon: int | None = N
     policy = read(Path(path))
     if n_arms is None or horizon is None:
         home = task(policy.metadata["task"])
-        n_arms, horizon = n_arms or home.n_arms, horizon or home.horizon
+        n_arms = home.n_arms if n_arms is None else n_arms
+        horizon = home.horizon if horizon is None else horizon
     return Trained(n_arms, horizon, policy)
 
 

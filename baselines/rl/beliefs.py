@@ -9,10 +9,11 @@ numbers from -1 to 1:
 | 1 | moves the price by 3 u standard deviations of what it rests on: below 0 it is a bargain that may be refused |
 | 2 + a | adds u / 2 to what arm a is held to be worth |
 
-An action of zeros is the script's own offer, so that training starts from there, and each number has a meaning that
-depends on neither the round nor K. The observation is field-major, like the game's own: ``FIELDS`` blocks of n_arms
-numbers, then ``GLOBALS`` numbers (see :func:`look`). ``privileged=True`` adds ``PRIVILEGED`` blocks that no principal
-may see, theta, mu and muhat(t): they are for a critic, in training, and for nothing else.
+An action of zeros is the script's own offer but for its tests of lower prices, so that training starts from there, and
+each number has a meaning that depends on neither the round nor K. The observation is field-major, like the game's own:
+``FIELDS`` blocks of n_arms numbers, then ``GLOBALS`` numbers (see :func:`look`). ``privileged=True`` adds
+``PRIVILEGED`` blocks that no principal may see, theta, mu and muhat(t): they are for a critic, in training, and for
+nothing else.
 
 >>> import gymnasium as gym, pa_env
 >>> envs = Steered(gym.make_vec("PrincipalAgent-v0", num_envs=8, n_arms=3, horizon=100, autoreset_mode="Disabled"))
@@ -37,7 +38,6 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from baselines.protocol import Floats
-from baselines.registry import make
 from baselines.scripted import profit_target as script
 from baselines.scripted.profit_target import BELIEFS, BONUS, EXPLORED, FADE, GROWTH, RUN, T_, TIME
 from pa_env import kernel
@@ -214,6 +214,5 @@ class Steered(gym.vector.VectorWrapper):
 
 def fresh_memory(n_arms: int, horizon: int, parameters: dict[str, float]) -> Floats:
     """The memory of a profit target with these parameters before the first round."""
-    principal = make("profit-target", n_arms=n_arms, horizon=horizon, **parameters)
-    assert isinstance(principal, script.ProfitTarget)
+    principal = script.ProfitTarget(n_arms, horizon, **parameters)
     return script.fresh_memory(n_arms, horizon, principal.parameters, principal.optimism)

@@ -7,11 +7,10 @@ before it is used. The metadata hold ``format``, ``algo``, ``task``, ``objective
 ``SetHead`` under their names there, in float32.
 """
 
+import hashlib
 import io
 import json
-import os
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from baselines.benchmark.store import write_whole
 from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL
+from baselines.scripted.profit_target import ProfitTarget
 
 FORMAT = "principal-agent-env policy 1"
 LARGEST = 1_000_000  # bytes
 WIDEST = 1024
-# What zipfile and NumPy raise on damaged files, besides ValueError.
-UNREADABLE = (KeyError, OSError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
 SQUASHES = ("clip", "tanh")
 KEYS = {
     "format": str,
@@ -48,6 +47,11 @@ class Policy:
 
     metadata: dict[str, Any]
     weights: dict[str, NDArray[np.float32]]
+
+
+def digest(policy: Policy) -> str:
+    """SHA-256 of the weights."""
+    return hashlib.sha256(b"".join(policy.weights[name].tobytes() for name in sorted(policy.weights))).hexdigest()
 
 
 def shapes(width: int) -> dict[str, tuple[int, ...]]:
@@ -76,13 +80,19 @@ def check(policy: Policy) -> Policy:
             raise ValueError(f"metadata: {key} = {data.get(key)!r} must be of type {kind.__name__}")
     if data["action"] != "steered" or data["squash"] not in SQUASHES or not 1 <= data["width"] <= WIDEST:
         raise ValueError(f"metadata: action, squash, width = {data['action']}, {data['squash']}, {data['width']}")
+    try:
+        ProfitTarget(1, 2, **data["parameters"])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"metadata: parameters = {data['parameters']}: {error}") from error
     wanted = shapes(data["width"])
     if set(policy.weights) != set(wanted):
         raise ValueError(f"the arrays must be {', '.join(wanted)}, not {', '.join(policy.weights)}")
     for name, shape in wanted.items():
         array = policy.weights[name]
-        if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
-            raise ValueError(f"{name} must be {shape} finite float32 numbers, not {array.shape} of {array.dtype}")
+        if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != np.float32:
+            raise ValueError(f"{name} must be an array of {shape} float32 numbers, not {array!r:.80}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite")
     return policy
 
 
@@ -93,9 +103,7 @@ def save(path: Path, policy: Policy) -> None:
     np.savez(buffer, metadata=np.array(json.dumps(policy.metadata, sort_keys=True)), **policy.weights)  # type: ignore[arg-type]
     if buffer.tell() > LARGEST:
         raise ValueError(f"width = {policy.metadata['width']} makes a file above {LARGEST:,} bytes: pass a smaller one")
-    unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(buffer.getvalue())
-    os.replace(unfinished, path)
+    write_whole(path, buffer.getvalue())
 
 
 def read(path: Path) -> Policy:
@@ -108,5 +116,5 @@ def read(path: Path) -> Policy:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             weights = {name: arrays[name] for name in arrays.files}
         return check(Policy(json.loads(str(weights.pop("metadata"))), weights))
-    except (*UNREADABLE, ValueError) as error:
+    except Exception as error:  # zipfile and NumPy raise all sorts of them on damaged files
         raise ValueError(f"path = {str(path)!r} is not a trained policy, or is damaged: {error}") from error

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from baselines.protocol import Floats
-from baselines.registry import make
 from baselines.rl.evaluate import play_out
 from baselines.scripted.profit_target import PARAMETERS, ProfitTarget
 from baselines.tasks import Task
@@ -32,9 +31,8 @@ def find(task: Task, score: str, sign: float, seed: int, search: Search) -> dict
     """Parameters of the script with the best mean of ``sign`` times a score, among the candidates of a search."""
     from baselines.rl.algorithms import steered
 
-    principal = make("profit-target", n_arms=task.n_arms, horizon=task.horizon)
-    assert isinstance(principal, ProfitTarget)
-    default = np.array([principal.parameters[name] for name in PARAMETERS])
+    script = ProfitTarget(task.n_arms, task.horizon)
+    default = np.array([script.parameters[name] for name in PARAMETERS])
     episodes = max(2, search.rounds // task.horizon)
     seeds = list(range(SEARCH_SEEDS, SEARCH_SEEDS + episodes))
     rng = np.random.default_rng([seed, task.horizon])

@@ -12,8 +12,9 @@ was not, and two runs with one seed give the same policy. In the folder of a run
 | ``events.out.*`` | TensorBoard's |
 
 Evaluation plays the deterministic policy on held-out seeds, and the scripted principals on the same ones: the score is
-the mean of the paired differences to the best of them. The first policy is the script, with the parameters that serve
-the task and the objective best (:mod:`baselines.rl.start`); in the first lap only PPO's critic learns.
+the mean of the paired differences to the best of them. The first policy is the script but for its tests of lower
+prices, with the parameters that serve the task and the objective best (:mod:`baselines.rl.start`); in the first lap
+only PPO's critic learns.
 """
 
 import json
@@ -42,7 +43,7 @@ from baselines.rl.algorithms import (
 )
 from baselines.rl.evaluate import compare, interval, play_out
 from baselines.rl.features import SetActorCritic
-from baselines.rl.policy_file import read, save
+from baselines.rl.policy_file import digest, read, save
 from baselines.rl.start import Search, find
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
 from baselines.tasks import Task
@@ -95,7 +96,7 @@ class Run:
             "seed": self.seed,
             "steps": self.laps * self.lap,
             "lap": self.lap,
-            "start": None if self.start is None else self.start.metadata,
+            "start": None if self.start is None else self.start.metadata | {"weights": digest(self.start)},
         }
         path = self.out / "run.json"
         if not path.exists():

@@ -7,14 +7,15 @@ from pa_env.checks import at_least
 class BracketUCB(ProfitTarget):
     """Pay only the arm that may be worth most: upper bounds on theta, lower bounds on its price pi*.
 
-    Beliefs, g and prices are those of :mod:`baselines.scripted.profit_target`; m_b +- ``optimism`` sqrt(v_b) is a
-    bracket on the agent's mean muhat_b. The choice is the arm with the largest
+    Beliefs, g, prices and their cuts are those of :mod:`baselines.scripted.profit_target`; m_b +- ``optimism``
+    sqrt(v_b) is a bracket on the agent's mean muhat_b. The choice is the arm with the largest
 
         g_a - max(0, max_b {lower end of b} - upper end of a),
 
-    what it brings at the least that it may cost. If it is also the arm with the largest g + m, it is offered its
-    price; if not, it is a test, at the profit c that the latter would bring: max(0, min(g_a - c, its price)). A
-    refusal lowers the upper end of the arm, an acceptance raises the lower, so tests end.
+    what it brings at the least that it may cost (of equals, the one with the largest m_a). If it is also the arm with
+    the largest g + m, it is offered its price; if not, it is a test, at the profit c that the latter would bring:
+    max(0, min(g_a - c, its price)). A refusal lowers the upper end of the arm, an acceptance raises the lower, so tests
+    end.
 
     Unlike the profit target it offers nothing that is not meant, so Rbar_T makes sense for it; but a refused test is a
     lost round, where the profit target has its other offers to fall back on. The other parameters mean the same. One

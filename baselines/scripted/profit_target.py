@@ -3,33 +3,35 @@
 That the agent should keep what she produces and pay a fixed price for it is folklore of contract theory. The learning
 of the price is ours: there is no paper behind it and no proof, only measurements.
 
-**Beliefs.** The agent's mean muhat_a(t) of each arm is taken to be N(m_a, v_a), from N(0, 1e-4). In every round
+**Beliefs.** The agent's mean muhat_a(t) of each arm is taken to be N(m_a, v_a), from N(0, 1e-4). After round t
 
 1. *the answer A to the offer pi* says muhat_A + pi_A >= muhat_b + pi_b for every b: a probit update, pair by pair in
    the order of b. With s^2 = v_A + v_b, x = (m_A + pi_A - m_b - pi_b) / s (nothing is learned from x >= 4) and
-   h = phi(x) / Phi(x), m_A rises by h v_A / s, m_b falls by h v_b / s, and v_A, v_b lose the share h (h + x) v / s^2,
-   where h (h + x) is at most .95.
+   h = phi(x) / Phi(x) (-x - 1/x below x = -5), m_A rises by h v_A / s, m_b falls by h v_b / s, and v_A, v_b lose the
+   share h (h + x) v / s^2, where h (h + x) is at most .95.
 2. *or she explored*, with prior probability e = (explorations so far + ``suspicion``) / (t + 20), at most 1/2 and at
-   most sqrt(log(2t) / t): the posterior w is e/K : (1 - e) prod_b Phi(x_b). Step 1 is taken for 1 - w of its length,
-   and the variance of this mixture, w (1 - w) times the step squared, is added: an answer that the beliefs rule out
-   hardly moves them. Two in a row with w > 1/2, and it is the beliefs that are wrong: every variance doubles. An arm
-   never played that is refused against expectation, x < -1, gets twice the larger of v_A and v_b before step 1: an
-   agent that did not have to learn knows more of it than we think.
-3. *the agent learns* what we do not see. R has mean p = (N m + 1) / (N + 2) in [0, 1], so m_A moves to
+   most sqrt(log(2t) / t): the posterior w is e/K : (1 - e) prod_b Phi(x_b), over the x_b < 4 before any pair has moved.
+   Step 1 is taken for 1 - w of its length, and the variance of this mixture, w (1 - w) times the step squared, is
+   added: an answer that the beliefs rule out hardly moves them. An arm never played that is refused against
+   expectation, x < -1, gets twice the larger of v_A and v_b in its pair, where x stays as it was: an agent that did not
+   have to learn knows more of it than we think.
+3. variances grow by the factor 1 + ``forgetting`` / (t + 100), so that no belief is for ever; but double if this was
+   the second answer in a row with w > 1/2, since then it is the beliefs that are wrong. They stay below 1/4, and m in
+   [-1, 2], where every mean is.
+4. *the agent learns* what we do not see. R has mean p = (N m + 1) / (N + 2) in [0, 1], so m_A moves to
    (N m_A + p) / (N + 1), v_A shrinks as m_A does, by the square of N (N + 3) / ((N + 1) (N + 2)), and grows by
    ``drift`` max(.05, p (1 - p)) / (N + 1)^2; N counts the plays before.
-4. unless they just doubled, variances grow by the factor 1 + ``forgetting`` / (t + 100), so that no belief is for ever;
-   they stay below 1/4, and m in [-1, 2], where every mean is.
 
 **Offer.** With S_a the sum of the rewards X of the N_a plays, an arm is worth g_a = (S_a + 1) / (N_a + 2) +
 ``bonus`` (1 - t/T)^``fade`` sqrt((1 + ``growth`` log(1 + t/1000)) / (N_a + 2)). Let a = argmax g + m. It costs
-pi_a = max(0, max_b m_b - m_a + z s) with z = sqrt(2 log(1 + ``caution`` D/s)), where D is what is lost if b is played
-instead: the price that minimises z s + D Phi(-z), overpayment plus risk of a refusal, has about this form. The profit
-is c = g_a - pi_a, and every arm is offered max(0, g_b - c).
+pi_a = max(0, max_b m_b - m_a + z s) with s^2 = v_a + v_b and z = sqrt(2 log(1 + ``caution`` D/s)), where D = max(0,
+g_a + m_a - g_b - m_b) is what is lost if b is played instead: the price that minimises z s + D Phi(-z), overpayment
+plus risk of a refusal, has about this form. The profit is c = g_a - pi_a, and every arm is offered max(0, g_b - c).
 
 **Tests.** Exploration that favours an arm looks like a liking for it, and a price that is too high is never refused.
-So after every second exploration (in sum of w) one offer is cut by a half, a quarter or an eighth of the price in turn,
-and again as long as its arm is played: by then the beliefs have been surprised often enough to follow.
+So after every second exploration (in sum of w) the price of one round is cut by a quarter, an eighth or a half in turn,
+and the profit c rises by as much; and again as long as the arm is played: by then the beliefs have been surprised often
+enough to follow.
 """
 
 import functools
@@ -77,7 +79,7 @@ def hear(memory: Any, plays: Any, n_arms: int, arm: int) -> None:
     """Take in that the agent answered the last offer with ``arm``."""
     m, v, leads, odds, t = BELIEFS, BELIEFS + n_arms, BELIEFS + 3 * n_arms, BELIEFS + 4 * n_arms, memory[TIME]
     share = (memory[EXPLORED] + memory[SUSPICION]) / (t + WARM_UP)
-    if share * share * t > 0.5:  # it may be more than an agent with c0 = 1 explores
+    if share * share * t > 0.25:  # it may be more than an agent with c0 = 1 explores
         share = min(share, 0.5, math.sqrt(math.log(2.0 * t) / t))
     likely = 1.0
     for b in range(n_arms):

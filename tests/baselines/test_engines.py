@@ -1,4 +1,4 @@
-"""Ray: a cluster of two nodes, one of which dies on the way, gives the same bytes as processes on this machine."""
+"""Ray gives the same bytes as processes on this machine, also when a node dies, or a principal crashes its worker."""
 
 from pathlib import Path
 
@@ -42,6 +42,28 @@ def test_a_cluster_that_loses_a_node(tmp_path: Path, monkeypatch: pytest.MonkeyP
         cluster.shutdown()
     assert sorted(cell.id for cell, failed in [first, *rest] if not failed) == sorted(cell.id for cell in cells)
     assert contents(tmp_path / "ray") == contents(tmp_path / "local")
+
+
+CRASHES = """
+import os
+from baselines import Principal
+class Crashes(Principal):
+    def rounds(self):
+        os._exit(1)
+"""
+
+
+def test_a_principal_that_crashes_its_worker_fails_its_own_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.py").write_text(CRASHES)
+    monkeypatch.setattr(engines, "RETRIES", 1)
+    cells = sweep.plan(tasks("tiny"), [f"{tmp_path / 'own.py'}:Crashes", "zero"], 2)
+    failures = sweep.run(cells, tmp_path / "ray", "pa-bench run", engine="ray", workers=1)
+    sweep.run(sweep.plan(tasks("tiny"), ["zero"], 2), tmp_path / "local", "pa-bench run", workers=1)
+    assert contents(tmp_path / "ray" / "cells") == contents(tmp_path / "local" / "cells")
+    assert [path.name.rsplit("--")[-1] for path in sorted(failures)] == ["0.txt", "1.txt"]
+    assert all("its process died 2 times" in path.read_text() for path in failures)
 
 
 def test_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import baselines
 from baselines.__main__ import app
 from baselines.benchmark import engines, sweep
 from baselines.benchmark.cells import attempt
-from baselines.benchmark.store import StoreError, locked
+from baselines.benchmark.store import locked
 from baselines.tasks import task, tasks
 
 from .helpers import contents, python
@@ -149,13 +149,44 @@ def test_a_killed_worker_is_replaced(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def test_workers_that_always_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+CRASHES = """
+import os
+from baselines import Principal
+class Crashes(Principal):
+    def rounds(self):
+        os._exit(1)
+"""
+
+
+def test_a_principal_that_crashes_its_process_fails_its_own_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(engines, "PATIENCE", 2)
-    spec = killer(tmp_path, times=10**6)
-    with pytest.raises(
-        StoreError, match=r"were killed 2 times before any was done.*killer.py_Killer.*same command goes"
-    ):
-        run(tmp_path / "out", [spec, "zero"], seeds=1)
+    own, out = tmp_path / "own.py", tmp_path / "out"
+    own.write_text(CRASHES)
+    principals = ["--principal", f"{own}:Crashes", "--principal", "zero"]
+    arguments = ["--task", "tiny", *principals, "--seeds", "2", "--workers", "2", "--out", str(out)]
+    shown = CliRunner().invoke(app, ["run", *arguments])
+    assert shown.exit_code == 1
+    assert "2 cells failed" in shown.stderr
+    run(tmp_path / "whole", ["zero"])
+    assert contents(out / "cells") == contents(tmp_path / "whole" / "cells")
+    failures = contents(out / "failures")
+    assert [name.rsplit("--")[-1] for name in failures] == ["0.txt", "1.txt"]
+    assert all(b"its process died 2 times" in text for text in failures.values())
+
+
+def test_processes_that_cannot_even_start(tmp_path: Path) -> None:
+    """As those of a script without a guard, which would begin the sweep again in each of them."""
+    script = tmp_path / "script.py"
+    script.write_text(SWEEP.format(principals=("zero",), seeds=1, out=str(tmp_path / "out")))
+    environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "die as soon as they start: is memory short, or is this a script without" in done.stderr
+    assert sorted(contents(tmp_path / "out")) == ["benchmark.json", "lock"]
 
 
 # -------------------------------------------------------------------------------------- other ways to fail
@@ -220,7 +251,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert errors.strip() == "Stopped; what was done is kept, and the same command goes on."
+    assert errors.strip() == "Stopped; what was kept on disk is whole, and commands that resume go on from there."
     wait_for_the_end_of(workers)
 
 

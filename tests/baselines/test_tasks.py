@@ -18,7 +18,9 @@ EVERY = list(TASKS.values())
 def test_a_task_is_what_its_name_says(made: object) -> None:
     made = task(made.name)  # type: ignore[attr-defined]
     if made.name != "tiny":
-        pattern = r"(?:d(\d+)-)?k(\d+)-t([\de]+)-(linear|ipa-k50|ipa-k5|[a-z]+)(?:-([a-z0-9-]*?[a-z0-9]))?(?:-c([\d.]+))?"
+        pattern = (
+            r"(?:d(\d+)-)?k(\d+)-t([\de]+)-(linear|ipa-k50|ipa-k5|[a-z]+)(?:-([a-z0-9-]*?[a-z0-9]))?(?:-c([\d.]+))?"
+        )
         found = re.fullmatch(pattern, made.name)
         assert found is not None
         dim, n_arms, horizon, family, agent, c0 = found.groups()

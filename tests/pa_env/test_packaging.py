@@ -1,4 +1,4 @@
-"""The package as users get it: light to import, compiled anywhere, typed, documented, with examples that run."""
+"""The packages as users get them: light to import, compiled anywhere, typed, documented, with examples that run."""
 
 import doctest
 import importlib
@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+import baselines
 import pa_env
 
 PACKAGE = Path(pa_env.__file__).parent
 MODULES = ["pa_env", *(f"pa_env.{module.name}" for module in pkgutil.iter_modules(pa_env.__path__))]
+BASELINES = ["baselines", *(module.name for module in pkgutil.walk_packages(baselines.__path__, "baselines."))]
 HEAVY = ("torch", "stable_baselines3", "matplotlib", "scipy", "ray", "pandas")
+EXTRAS = ("pandas", "pyarrow", "matplotlib", "plotly", "rich", "torch", "stable_baselines3", "ray", "typer")
 
 
 def run(code: str, place: Path, **environment: str) -> None:
@@ -42,6 +45,10 @@ assert not heavy, heavy
 
 def test_nothing_heavy_is_needed(tmp_path: Path) -> None:
     run(f"import sys; sys.modules.update(dict.fromkeys({HEAVY})); import {', '.join(MODULES)}", tmp_path)
+
+
+def test_the_baselines_import_no_extra(tmp_path: Path) -> None:
+    run(f"import sys, baselines; extras = sys.modules.keys() & {set(EXTRAS)}; assert not extras, extras", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["PrincipalAgent-v0", "PrincipalAgentLinear-v0", "PrincipalAgentFollower-v0"])
@@ -113,9 +120,16 @@ def test_all_that_is_documented_is_there() -> None:
     assert families <= set(pa_env.families())
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, *BASELINES])
 def test_every_module_has_its_page_and_its_examples_run(name: str) -> None:
-    module = importlib.import_module(name)
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name not in EXTRAS:
+            raise
+        pytest.skip(f"{error.name} is not installed")
+    except SystemExit as error:  # the command line says by itself what it needs
+        pytest.skip(str(error))
     assert (module.__doc__ or "").strip()
     assert doctest.testmod(module).failed == 0
 

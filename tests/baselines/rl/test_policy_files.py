@@ -1,7 +1,9 @@
 """Policies on disk: they come back as they were, damaged ones are refused, and nothing but NumPy plays them."""
 
+import io
 import json
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -113,22 +115,40 @@ def test_relabelled_arms_are_offered_the_same() -> None:
     np.testing.assert_allclose(offers[1], offers[0][order], atol=1e-12)
 
 
+def damaged(data: bytes, within: int, rng: np.random.Generator) -> bytes:
+    """The data with one of their first bytes changed."""
+    changed = bytearray(data)
+    changed[rng.integers(min(within, len(data)))] ^= int(rng.integers(1, 256))
+    return bytes(changed)
+
+
+def with_a_damaged_part(whole: bytes, part: str, rng: np.random.Generator) -> bytes:
+    """The archive with one of the files in it damaged at its beginning, and packed as if it were not."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(whole)) as source, zipfile.ZipFile(made, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            target.writestr(name, damaged(data, 128, rng) if name == part else data)
+    return made.getvalue()
+
+
 def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path) -> None:
     path = tmp_path / "policy.npz"
     save(path, random_policy())
     whole = path.read_bytes()
     rng = np.random.default_rng(0)
+    files = [damaged(whole, len(whole), rng) for _ in range(300)]
+    with zipfile.ZipFile(path) as archive:
+        files += [with_a_damaged_part(whole, part, rng) for part in archive.namelist() for _ in range(50)]
     refused = 0
-    for _ in range(300):
-        damaged = bytearray(whole)
-        damaged[rng.integers(len(whole))] ^= int(rng.integers(1, 256))
-        path.write_bytes(damaged)
+    for file in files:
+        path.write_bytes(file)
         try:
             read(path)
         except ValueError as error:
             assert str(path) in str(error)  # noqa: PT017 - some damage is harmless
             refused += 1
-    assert refused > 250
+    assert refused > 0.9 * len(files)
     for size in (0, 1, 100, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(ValueError, match="not a trained policy, or is damaged"):
@@ -147,6 +167,10 @@ def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path) -> N
         ({"squash": "round"}, "squash"),
         ({"action": "anything"}, "action"),
         ({"parameters": None}, "parameters"),
+        ({"parameters": {"bonus": -1.0}}, r"parameters = \{'bonus': -1.0\}: bonus = -1.0 must be a finite number"),
+        ({"parameters": {"bonus": None}}, "bonus = None must be a finite number"),
+        ({"parameters": {"luck": 1.0}}, "unexpected keyword argument 'luck'"),
+        ({"parameters": {"n_arms": 3}}, "multiple values for argument 'n_arms'"),
     ],
 )
 def test_wrong_metadata_are_named(changes: dict[str, Any], says: str, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Training: a solvable game is solved, one seed gives one policy, and a killed run goes on to the same one."""
 
 import functools
+import json
+import signal
 import time
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from baselines.__main__ import app
 from baselines.rl import training
 from baselines.rl.evaluate import compare
 from baselines.rl.features import SetActorCritic
-from baselines.rl.policy_file import read
+from baselines.rl.policy_file import read, save
 from baselines.rl.start import Search, find
 from baselines.rl.training import Run
 from baselines.rl.vec_env import GameVecEnv
@@ -81,20 +83,26 @@ def test_the_critic_learns_first(tmp_path: Path) -> None:
 
 
 def test_a_killed_run_goes_on_to_the_same_policy(tmp_path: Path) -> None:
-    whole = run(tmp_path / "whole", steps=4096)
+    whole = run(tmp_path / "whole", steps=8192)
     out = tmp_path / "killed"
+
+    def laps() -> int:
+        return len(json.loads((out / "run.json").read_text())["scores"]) - 1 if (out / "run.json").exists() else 0
+
     code = (
         "from pathlib import Path; from baselines.rl import algorithms; from baselines.rl.training import Run, Search\n"
         "from baselines.tasks import task\n"
         "algorithms.COPIES = {'ppo': 16}\n"
-        f"Run(task('k3-t100-uniform'), Path({str(out)!r}), steps=4096, lap=1024, episodes=8,"
+        f"Run(task('k3-t100-uniform'), Path({str(out)!r}), steps=8192, lap=1024, episodes=8,"
         " search=Search(1, 2, 1, 200)).train()"
     )
     with python(code) as process:  # leaving the block kills it
         end = time.monotonic() + 120
-        while process.poll() is None and time.monotonic() < end and not (out / "lap-1.zip").exists():
+        while process.poll() is None and time.monotonic() < end and laps() < 1:
             time.sleep(0.005)
-    resumed = run(out, steps=4096)
+    assert process.returncode == -signal.SIGKILL
+    assert 1 <= laps() < whole.laps
+    resumed = run(out, steps=8192)
     assert resumed.record == whole.record
     assert weights(out) == weights(tmp_path / "whole")
 
@@ -154,6 +162,10 @@ def test_a_run_starts_from_another_tasks_policy(tmp_path: Path) -> None:
     other.train()  # the start counts as the best
     assert weights(tmp_path / "second") == [array.tobytes() for array in policy.weights.values()]
     assert other.record["parameters"] == policy.metadata["parameters"]
+    policy.weights["all.bias"][0] += 1.0
+    save(tmp_path / "another.npz", policy)  # with the same metadata
+    with pytest.raises(ValueError, match="holds a run with start = "):
+        Run(task("k5-t200-misaligned"), tmp_path / "second", steps=1024, **TINY, start=tmp_path / "another.npz")
 
 
 def test_the_command_trains_and_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
