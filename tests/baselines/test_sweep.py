@@ -227,7 +227,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     with python(code + SWEEP.format(principals=("zero",), seeds=1, out=str(out))) as process:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "File too large; what was done is kept, and the same command goes on from there" in errors
+    assert "File too large; what was written before is whole, and kept" in errors
     assert kept(out) == {}
     assert sorted(contents(out)) == ["benchmark.json", "lock"]
     sweep.run(sweep.plan(tasks("k5-t1000-uniform"), ("zero",), 1), out, "pa-bench run", workers=1)
