@@ -23,15 +23,16 @@ class BracketUCB(ProfitTarget):
 
         python -m baselines tune bracket-ucb --task all --trials 60
 
-    R_T on uniform instances with K = 5 against the empirical-mean agent: 2.6 at T = 200 (3000 seeds), 4.8 at 10^3
-    (2000), 16 at 10^4 (100), 62 at 10^5 (60), 339 at 10^6 (20); it earns more than the profit target there, if with
-    more regret: it leaves the agent more ignorant. Against the oracle agent 32 at 10^4 and 377 at 10^6. All are of the
-    form
+    R_T on uniform instances, K = 5, against the empirical-mean agent: 2.6 at T = 200 (3000 seeds), 4.8 at 10^3 (2000),
+    14 at 10^4 (300), 54 at 10^5 (100), 378 at 10^6 (50); it earns more than the profit target there, if with more
+    regret: it leaves the agent more ignorant. Against the exploratory agent 197 at 10^4 (300), and against the oracle
+    agent 68 at 10^4 (300) and 327 at 10^6 (50). All are from commands such as
 
-        pa-bench run --task k5-t1e4-uniform --principal bracket-ucb --seeds 100
+        pa-bench run --task k5-t1e4-uniform --principal bracket-ucb --seeds 300
 
-    Where it fails: as the profit target does, and more so where exploration goes to one arm, or where an arm that
-    looked bad at first would have to be paid for to be seen again.
+    Where it fails: as the profit target does, with the same slope and the same losses on ``gap`` instances, and more so
+    where exploration goes to one arm, or where an arm that looked bad at first would have to be paid for to be seen
+    again.
     """
 
     name = "bracket-ucb"

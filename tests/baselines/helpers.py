@@ -50,6 +50,7 @@ def watch(principal: Principal) -> list[Entry]:
             request = coroutine.send(outcome)
 
     principal.attach, principal.rounds = games.append, noted  # type: ignore[method-assign]
+    principal.privileged = True  # type: ignore[misc] # else it would not be shown the game
     return notes
 
 

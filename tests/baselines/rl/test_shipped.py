@@ -43,7 +43,7 @@ def test_each_is_a_principal_and_says_what_it_was_trained_for(name: str) -> None
 
 def test_they_earn_more_than_their_script() -> None:
     short = task("k5-t200-uniform")
-    scores = compare({name: name for name in ("ppo-k5-t200", "ppo-k5-t200-regret", "profit-target")}, short, 500)
+    scores = compare({name: name for name in ("ppo-k5-t200", "ppo-k5-t200-regret", "profit-target")}, short, 3000)
     script = scores["profit-target"]
     assert scores["ppo-k5-t200"]["expected_utility"].mean() > script["expected_utility"].mean()
     assert scores["ppo-k5-t200-regret"]["regret"].mean() < script["regret"].mean()
