@@ -14,31 +14,20 @@ import numpy as np
 from baselines.protocol import Floats, Principal, Rounds
 from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from baselines.scripted.ipa import IPA, net_ucb
+from baselines.scripted.simple import Oracle
 from baselines.simulate import simulate
 from pa_env import kernel
-from pa_env.game import Game
 from pa_env.instances import IPA_K5, IPA_K50
 
 
-class ToldUCB(Principal):
+class ToldUCB(Oracle):
     """Privileged: the UCB of IPA, told the incentives pi*_a + 1/T of an agent that knows its means."""
 
     name = "ucb-told"
-    privileged = True
-
-    def __init__(self, n_arms: int, horizon: int) -> None:
-        super().__init__(n_arms, horizon)
-        self.game: Game | None = None
-
-    def attach(self, game: Game) -> None:
-        """The game whose means it is told."""
-        self.game = game
 
     def rounds(self) -> Rounds:
         """No search."""
-        if self.game is None:
-            raise RuntimeError("'ucb-told' must see the game: call attach(env.unwrapped.game) after reset()")
-        means = self.game.arms[0, kernel.MU]
+        means = self.game.arms[0, kernel.MU]  # type: ignore[union-attr] # `request` has seen to it
         yield net_ucb(self, means.max() - means + 1 / self.horizon)
 
 

@@ -86,7 +86,7 @@ class Oracle(Principal):
     def request(self) -> Request:
         """As any principal's, of a game whose beliefs are up to date."""
         if self.game is None:
-            raise RuntimeError("'oracle' must see the game: call attach(env.unwrapped.game) first")
+            raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
         _ = self.game.means  # a user's own agent is asked for them
         return super().request()
 
