@@ -213,7 +213,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.M
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with locked(tmp_path) as store, pytest.raises(StoreError, match="No space left on device; what was written before is whole"):
+    with locked(tmp_path) as store, pytest.raises(StoreError, match="No space left on device; what was written"):
         store.keep(attempt(CELLS[2]))
     assert contents(tmp_path) == before
 
