@@ -41,14 +41,15 @@ class BracketUCB(ProfitTarget):
         self,
         n_arms: int,
         horizon: int,
-        bonus: float = 0.72,
-        fade: float = 0.95,
-        growth: float = 0.99,
-        caution: float = 0.18,
-        drift: float = 0.78,
-        suspicion: float = 0.026,
-        forgetting: float = 3.3,
-        optimism: float = 2.06,
+        bonus: float = 1.0,
+        fade: float = 0.94,
+        growth: float = 0.045,
+        caution: float = 0.145,
+        drift: float = 1.07,
+        suspicion: float = 0.032,
+        forgetting: float = 6.0,
+        ceiling: float = 1.0,
+        optimism: float = 2.05,
     ) -> None:
-        super().__init__(n_arms, horizon, bonus, fade, growth, caution, drift, suspicion, forgetting)
+        super().__init__(n_arms, horizon, bonus, fade, growth, caution, drift, suspicion, forgetting, ceiling)
         self.optimism = at_least("optimism", optimism, 0.0)

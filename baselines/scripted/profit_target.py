@@ -23,15 +23,17 @@ of the price is ours: there is no paper behind it and no proof, only measurement
    ``drift`` max(.05, p (1 - p)) / (N + 1)^2; N counts the plays before.
 
 **Offer.** With S_a the sum of the rewards X of the N_a plays, an arm is worth g_a = (S_a + 1) / (N_a + 2) +
-``bonus`` (1 - t/T)^``fade`` sqrt((1 + ``growth`` log(1 + t/1000)) / (N_a + 2)). Let a = argmax g + m. It costs
-pi_a = max(0, max_b m_b - m_a + z s) with s^2 = v_a + v_b and z = sqrt(2 log(1 + ``caution`` D/s)), where D = max(0,
-g_a + m_a - g_b - m_b) is what is lost if b is played instead: the price that minimises z s + D Phi(-z), overpayment
-plus risk of a refusal, has about this form. The profit is c = g_a - pi_a, and every arm is offered max(0, g_b - c).
+``bonus`` (1 - t/T)^``fade`` sqrt((1 + ``growth`` log(1 + t/1000)) / (N_a + 2)), but the bonus does not lift it above
+``ceiling``, the largest mean there may be: what is not worth a trial even so is left alone. Let a = argmax g + m. It
+costs pi_a = max(0, max_b m_b - m_a + z s) with s^2 = v_a + v_b and z = sqrt(2 log(1 + ``caution`` D/s)), where D =
+max(0, g_a + m_a - g_b - m_b) is what is lost if b is played instead: the price that minimises z s + D Phi(-z),
+overpayment plus risk of a refusal, has about this form. The profit is c = g_a - pi_a, and every arm is offered
+max(0, g_b - c).
 
 **Tests.** Exploration that favours an arm looks like a liking for it, and a price that is too high is never refused.
-So after every second exploration (in sum of w) the price of one round is cut by a quarter, an eighth or a half in turn,
-and the profit c rises by as much; and again as long as the arm is played: by then the beliefs have been surprised often
-enough to follow.
+So after every second exploration (in sum of w), and after 1000 rounds and then whenever t has grown by 30 %, the price
+of one round is cut by a quarter, an eighth or a half in turn, and the profit c rises by as much; and again as long as
+the arm is played: by then the beliefs have been surprised often enough to follow.
 """
 
 import functools
@@ -47,19 +49,20 @@ from pa_env.compiling import compiled, inlined
 from pa_env.game import RULE
 
 # Memory of the rule: these numbers, then blocks of n_arms: m, v, the last offer, x and Phi(x) of the last answer.
-T_, TIME, EXPLORED, RUN, TESTS, TESTED, BONUS, FADE, GROWTH, CAUTION, DRIFT, SUSPICION, FORGETTING, OPTIMISM = range(14)
-BELIEFS = 14
+T_, TIME, EXPLORED, RUN, TESTS, TESTED, NEXT_TEST = range(7)
+BONUS, FADE, GROWTH, CAUTION, DRIFT, SUSPICION, FORGETTING, CEILING, OPTIMISM = range(7, 16)
+BELIEFS = 16
 
 NO_ARM = -2.0  # as the arm tested: not even the -1 that is told before the first round
 EVERY_ARM = -1.0  # as optimism: pay all arms
 SURE = 4.0  # standard deviations beyond which an answer says nothing new
 FIRST_VARIANCE = 1e-4  # of the agent's mean before the first play: about 0
-MOST_Z = 8.0  # standard deviations that no margin reaches
 SMALLEST = 1e-10  # variance of a difference, so that ties are broken and nothing is divided by 0
 LARGEST = 0.25  # variance after surprises: that of a coin
 WARM_UP = 20.0  # rounds that the share of exploration is spread over at first
 FORGETTING_FROM = 100.0  # rounds, so that the first ones are not all doubt
 TEST_EVERY = 2.0  # explorations for each test of a lower price
+TEST_FROM, TEST_AGAIN = 1000.0, 1.3  # the round of the first test without a reason, and when the next is: times this
 SETTLED = 1000.0  # rounds after which the bonus begins to grow
 
 
@@ -129,25 +132,26 @@ def learn(memory: Any, n_arms: int, arm: int, n: int) -> None:
 
 
 @inlined
-def value(plays: Any, sums: Any, a: int, scale: float) -> Any:
-    """g_a = (S_a + 1) / (N_a + 2) + bonus_a."""
+def value(memory: Any, plays: Any, sums: Any, a: int, scale: float) -> Any:
+    """g_a = (S_a + 1) / (N_a + 2) + bonus_a, where the bonus does not lift it above the ceiling."""
     n = plays[a] + 2.0
-    return (sums[a] + 1.0) / n + scale / math.sqrt(n)
+    estimate = (sums[a] + 1.0) / n
+    return max(estimate, min(memory[CEILING], estimate + scale / math.sqrt(n)))
 
 
 @inlined
-def price(memory: Any, n_arms: int, a: int, worth: Any) -> float:
-    """What arm ``a`` must be paid to win, with a margin for doubt; ``worth`` holds g."""
+def price(memory: Any, n_arms: int, a: int, worth: Any, highest: float) -> float:
+    """What arm ``a`` must be paid to win, with a margin for doubt, or ``highest`` if more; ``worth`` holds g."""
     m, v = BELIEFS, BELIEFS + n_arms
-    highest = 0.0
     for b in range(n_arms):
         both = memory[v + a] + memory[v + b] + SMALLEST
         gap = memory[m + b] - memory[m + a]
-        if b != a and (gap > highest or (highest - gap) * (highest - gap) < MOST_Z * MOST_Z * both):
+        risk = memory[CAUTION] * max(0.0, worth[a] - worth[b] - gap)
+        short = (highest - gap) * (highest - gap)
+        # z^2 <= 2 risk / s: most arms cannot be the dearest, and neither root nor logarithm is taken for them.
+        if b != a and (gap > highest or short * short < 4.0 * risk * risk * both):
             s = math.sqrt(both)
-            loss = max(0.0, worth[a] + memory[m + a] - worth[b] - memory[m + b])
-            z = math.sqrt(2.0 * math.log(1.0 + memory[CAUTION] * loss / s))
-            highest = max(highest, gap + z * s)
+            highest = max(highest, gap + math.sqrt(2.0 * math.log(1.0 + risk / s)) * s)
     return highest
 
 
@@ -188,23 +192,26 @@ def belief_rule() -> Callable[..., int]:
         scale *= math.sqrt(1.0 + memory[GROWTH] * math.log(1.0 + t / SETTLED))
         a = 0
         for b in range(K):
-            offer[b] = value(plays, sums, b, scale)
+            offer[b] = value(memory, plays, sums, b, scale)
             if offer[b] + memory[m + b] > offer[a] + memory[m + a]:
                 a = b
-        amount = price(memory, K, a, offer)
+        amount = price(memory, K, a, offer, 0.0)
         c = offer[a] - amount  # the profit
         again = arm == memory[TESTED]  # a test that was taken is repeated
-        testing = again or memory[EXPLORED] >= TEST_EVERY * (memory[TESTS] + 1.0)
+        due = t >= memory[NEXT_TEST]
+        testing = again or due or memory[EXPLORED] >= TEST_EVERY * (memory[TESTS] + 1.0)
         if memory[OPTIMISM] >= 0.0:
             choice = hopeful(memory, K, offer)
             if choice != a:  # worth a test at the same profit
-                a, amount = choice, max(0.0, min(offer[choice] - c, price(memory, K, choice, offer)))
+                a, amount = choice, max(0.0, min(offer[choice] - c, price(memory, K, choice, offer, 0.0)))
             c = np.inf
+        if due:
+            memory[NEXT_TEST] = TEST_AGAIN * t
         memory[TESTED] = NO_ARM
         if testing:
             memory[TESTS] += 0.0 if again else 1.0
-            memory[TESTED] = a
             cut = amount * 0.5 ** (1.0 + memory[TESTS] % 3.0)
+            memory[TESTED] = a if cut > 0.0 else NO_ARM
             amount -= cut
             c += cut
         for b in range(K):
@@ -220,13 +227,13 @@ def fresh_memory(n_arms: int, horizon: int, parameters: dict[str, float], optimi
     """The rule's memory before the first round."""
     memory = np.zeros(BELIEFS + 5 * n_arms)
     memory[T_] = horizon
-    memory[TESTED] = NO_ARM
+    memory[TESTED], memory[NEXT_TEST] = NO_ARM, TEST_FROM
     memory[BONUS:BELIEFS] = *(parameters[name] for name in PARAMETERS), optimism
     memory[BELIEFS + n_arms : BELIEFS + 2 * n_arms] = FIRST_VARIANCE
     return memory
 
 
-PARAMETERS = ("bonus", "fade", "growth", "caution", "drift", "suspicion", "forgetting")
+PARAMETERS = ("bonus", "fade", "growth", "caution", "drift", "suspicion", "forgetting", "ceiling")
 
 
 class ProfitTarget(Principal):
@@ -238,7 +245,8 @@ class ProfitTarget(Principal):
 
     ``bonus``, ``fade``, ``growth``: optimism about theta. ``caution``: of a refusal. ``drift``: variance of the
     agent's rewards, relative to a coin's. ``suspicion``: explorations expected beforehand. ``forgetting``: see
-    the module. One set of defaults serves all K and T. No finalist of this search beat them:
+    the module. ``ceiling``: the largest mean reward there may be. One set of defaults serves all K and T. But for the
+    ceiling they are, rounded, the result of
 
         python -m baselines tune profit-target --task all --trials 60
 
@@ -264,13 +272,14 @@ class ProfitTarget(Principal):
         self,
         n_arms: int,
         horizon: int,
-        bonus: float = 0.576,
-        fade: float = 0.385,
-        growth: float = 0.5,
-        caution: float = 0.3,
-        drift: float = 1.0,
-        suspicion: float = 0.2,
-        forgetting: float = 5.0,
+        bonus: float = 0.59,
+        fade: float = 0.84,
+        growth: float = 0.81,
+        caution: float = 0.15,
+        drift: float = 0.64,
+        suspicion: float = 0.056,
+        forgetting: float = 5.5,
+        ceiling: float = 1.0,
     ) -> None:
         self.parameters = {
             "bonus": at_least("bonus", bonus, 0.0),
@@ -280,6 +289,7 @@ class ProfitTarget(Principal):
             "drift": at_least("drift", drift, 0.0, strictly=True),
             "suspicion": at_least("suspicion", suspicion, 0.0, strictly=True),
             "forgetting": at_least("forgetting", forgetting, 0.0),
+            "ceiling": at_least("ceiling", ceiling, 0.0),
         }
         self.optimism = EVERY_ARM
         super().__init__(n_arms, horizon)

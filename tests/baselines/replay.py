@@ -19,7 +19,9 @@ def worth(principal: ProfitTarget, plays: NDArray[np.int64], sums: Floats, t: in
     """g after ``t`` rounds; one row of ``plays`` and ``sums`` (n_arms,), or a row for each of a column of t."""
     given, n = SimpleNamespace(**principal.parameters), plays + 2.0
     fading = given.bonus * (1.0 - t / principal.horizon) ** given.fade
-    g: Floats = (sums + 1.0) / n + fading * np.sqrt((1.0 + given.growth * np.log(1.0 + t / 1000.0)) / n)
+    bonus = fading * np.sqrt((1.0 + given.growth * np.log(1.0 + t / 1000.0)) / n)
+    mean = (sums + 1.0) / n
+    g: Floats = mean + np.clip(bonus, 0.0, np.maximum(given.ceiling - mean, 0.0))
     return g
 
 
@@ -35,6 +37,7 @@ class Replay:
         self.explorations = 0.0
         self.surprises = 0  # in a row
         self.tests = 0
+        self.next_test = 1000.0  # round
         self.tested: int | None = None  # arm of the last round's test
         self.answer: int | None = None
         self.seen: set[str] = set()
@@ -112,7 +115,7 @@ class Replay:
             if self.happens("another arm hoped for", hope != arm):
                 arm, price = hope, max(0.0, min(g[hope] - c, self.price(hope, g)))
             c = math.inf  # nothing for the others
-        cut = price * self.test(arm)
+        cut = price * self.test(arm, price)
         self.pi = np.maximum(0.0, g - (c + cut))  # a test asks every arm for more profit
         self.pi[arm] = price - cut
         return self.pi
@@ -135,13 +138,17 @@ class Replay:
         self.happens("tie of hopes", best.size > 1)
         return int(best[np.argmax(self.m[best])])
 
-    def test(self, arm: int) -> float:
+    def test(self, arm: int, price: float) -> float:
         """Share of the price that is cut."""
         again = self.happens("test repeated", self.tested is not None and self.answer == self.tested)
-        new = self.happens("test", not again and self.explorations >= 2.0 * (self.tests + 1))
-        self.tests += new
-        self.tested = arm if again or new else None
-        return (1 / 2, 1 / 4, 1 / 8)[self.tests % 3] if again or new else 0.0  # a quarter first
+        due = self.happens("test after a while", self.t >= self.next_test)
+        explored = self.happens("test of an explorer", self.explorations >= 2.0 * (self.tests + 1))
+        if due:
+            self.next_test = 1.3 * self.t
+        testing = again or due or explored
+        self.tests += testing and not again
+        self.tested = arm if testing and price > 0.0 else None  # nothing is learned from a price of 0
+        return (1 / 2, 1 / 4, 1 / 8)[self.tests % 3] if testing else 0.0  # a quarter first
 
 
 def below(x: float) -> float:

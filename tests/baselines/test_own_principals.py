@@ -30,7 +30,8 @@ EVENTS = {
     "variances double",
     "variance below 1/4",
     "p in [0, 1]",
-    "test",
+    "test after a while",
+    "test of an explorer",
     "test repeated",
 }
 HOPES = {"another arm hoped for", "tie of hopes"}
@@ -62,7 +63,7 @@ def regrets(
 def test_every_offer_is_the_one_described(name: str) -> None:
     seen: set[str] = set()
     for n_arms, agent, (seed, suspicion) in itertools.product((2, 4), AGENTS, enumerate((0.026, 0.2, 20.0))):
-        principal = made(name, n_arms, 250, suspicion=suspicion)
+        principal = made(name, n_arms, 1400, suspicion=suspicion)
         infos, offers, _ = step_through(principal, seed=seed, agent=AGENTS[agent], n_arms=n_arms)
         replay = Replay(principal)
         for t, (info, offer) in enumerate(zip(infos, offers, strict=True)):
@@ -139,7 +140,9 @@ def test_what_it_pays_in_the_end_is_what_it_takes() -> None:
 
 
 @pytest.mark.parametrize("value", [-0.1, float("nan"), float("inf")])
-@pytest.mark.parametrize("parameter", ["bonus", "fade", "growth", "caution", "drift", "suspicion", "forgetting"])
+@pytest.mark.parametrize(
+    "parameter", ["bonus", "fade", "growth", "caution", "drift", "suspicion", "forgetting", "ceiling"]
+)
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_parameters(name: str, parameter: str, value: float) -> None:
     with pytest.raises(ValueError, match=rf"{parameter} = {value} must be a finite number (above|at least) 0"):
