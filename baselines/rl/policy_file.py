@@ -108,13 +108,19 @@ def save(path: Path, policy: Policy) -> None:
 
 def read(path: Path) -> Policy:
     """The policy in a file; a ValueError says what is wrong with it."""
-    data = Path(path).read_bytes() if Path(path).stat().st_size <= LARGEST else b""
+    size = Path(path).stat().st_size
+    data = Path(path).read_bytes() if size <= LARGEST else b""
     try:
+        if size > LARGEST:
+            raise ValueError(f"{size:,} bytes are more than {LARGEST:,}")  # noqa: TRY301 - one message for all of them
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            if sum(part.file_size for part in parts.infolist()) > LARGEST:
-                raise ValueError(f"above {LARGEST:,} bytes unpacked")  # noqa: TRY301 - one message for all of them
+            # What is not packed cannot unpack to more than the file; the sizes that it declares may be lies.
+            if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
+                raise ValueError("its arrays are compressed")  # noqa: TRY301
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             weights = {name: arrays[name] for name in arrays.files}
+        if "metadata" not in weights:
+            raise ValueError("it has no metadata")  # noqa: TRY301
         return check(Policy(json.loads(str(weights.pop("metadata"))), weights))
     except Exception as error:  # zipfile and NumPy raise all sorts of them on damaged files
         raise ValueError(f"path = {str(path)!r} is not a trained policy, or is damaged: {error}") from error

@@ -14,7 +14,7 @@ import pytest
 import baselines
 from baselines import rl
 from baselines.rl.beliefs import FIELDS, GLOBALS, MOST, OVERALL, Steered
-from baselines.rl.policy_file import FORMAT, Policy, read, save, shapes
+from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
 from baselines.rl.trained import Trained, trained_rule
 from baselines.scripted.profit_target import BELIEFS
 from pa_env import kernel
@@ -153,8 +153,28 @@ def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path) -> N
         path.write_bytes(whole[:size])
         with pytest.raises(ValueError, match="not a trained policy, or is damaged"):
             read(path)
+    path.write_bytes(whole + bytes(LARGEST))
+    with pytest.raises(ValueError, match=rf"{len(whole) + LARGEST:,} bytes are more than {LARGEST:,}"):
+        read(path)
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "absent.npz")
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_nothing_is_unpacked(packed: int, tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    save(path, random_policy())
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(tmp_path / "packed.npz", "w", packed) as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name))
+    with pytest.raises(ValueError, match="its arrays are compressed"):
+        read(tmp_path / "packed.npz")
+
+
+def test_arrays_alone_are_no_policy(tmp_path: Path) -> None:
+    np.savez(tmp_path / "arrays.npz", **random_policy().weights)
+    with pytest.raises(ValueError, match="it has no metadata"):
+        read(tmp_path / "arrays.npz")
 
 
 @pytest.mark.parametrize(
