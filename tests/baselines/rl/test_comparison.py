@@ -6,8 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from baselines import rl
+from baselines.benchmark.specs import make_principal
 from baselines.rl import comparison
 from baselines.rl.evaluate import compare
+from baselines.scripted.profit_target import ProfitTarget
 from baselines.tasks import SLOW, task
 
 SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "oracle", "ppo-k3-t100"))
@@ -20,7 +23,7 @@ def found(tmp_path: Path) -> dict[str, dict[str, comparison.Scores]]:
 
 def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.Scores]], tmp_path: Path) -> None:
     scores = found[SMALL.name]
-    assert list(scores) == list(SMALL.principals)
+    assert list(scores) == [*SMALL.principals, comparison.own_script("ppo-k3-t100")]
     for name, own in scores.items():
         episodes = 2 if name in SLOW else 20
         expected = compare({name: name}, SMALL, episodes)[name]
@@ -47,3 +50,13 @@ def test_the_tables(found: dict[str, dict[str, comparison.Scores]]) -> None:
     ratio = scores["ppo-k3-t100"]["regret"].mean() / scores["zero"]["regret"].mean()
     assert f"| {ratio:.3f} [" in line
     assert "| epsilon-greedy | 2 |" in text
+    script = scores[comparison.own_script("ppo-k3-t100")]
+    on_script = np.mean(scores["ppo-k3-t100"]["expected_utility"] - script["expected_utility"])
+    assert f"| {on_script:+.3f} ±" in line or f"| {on_script:+.2f} ±" in line
+    assert "| the script of ppo-k3-t100 | 20 |" in text
+
+
+def test_a_trained_principal_s_script_is_the_one_under_it() -> None:
+    script = make_principal(comparison.own_script("ppo-k3-t100"), 3, 100)
+    assert isinstance(script, ProfitTarget)
+    assert script.parameters == rl.load_shipped("ppo-k3-t100").metadata["parameters"]
