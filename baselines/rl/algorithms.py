@@ -26,7 +26,7 @@ from baselines.tasks import Task
 from pa_env.checks import known
 
 WIDTH = 16
-STAY_CLOSE = -2.5  # log of the first standard deviation: the script is good, and noise costs
+LOG_NOISE = -2.5  # log of the first standard deviation of actions: the script is good, and noise costs
 ALGORITHMS = ("ppo", "sac", "recurrent-ppo")
 COPIES = {"ppo": 512, "sac": 64, "recurrent-ppo": 128}
 ROLLOUT = 128  # steps of each copy between updates, at most
@@ -73,7 +73,7 @@ class SetActor(Actor):
             SetHead(WIDTH, OVERALL, 1),
         )
         self.latent_pi, self.mu, self.log_std = body, mean, spread  # type: ignore[assignment]
-        for head, first in ((mean, 0.0), (spread, STAY_CLOSE)):
+        for head, first in ((mean, 0.0), (spread, LOG_NOISE)):
             for name, parameter in head.named_parameters():
                 nn.init.normal_(parameter, mean=first if name.endswith("bias") else 0.0, std=1e-3)
 
@@ -94,8 +94,8 @@ class SetSACPolicy(SACPolicy):
         return super()._get_constructor_parameters() | {"n_arms": self.n_arms}
 
 
-def new_model(algo: str, env: GameVecEnv, seed: int) -> BaseAlgorithm:
-    """A learner that plays like the script at first."""
+def new_model(algo: str, env: GameVecEnv, seed: int, log_noise: float = LOG_NOISE) -> BaseAlgorithm:
+    """A learner that plays like the script at first, with noise on its actions (SAC finds its own)."""
     known("algo", algo, ALGORITHMS)
     n_arms, horizon = env.action_space.shape[0] - OVERALL, env.horizon  # type: ignore[index]
     n_steps = min(ROLLOUT, horizon)
@@ -112,15 +112,17 @@ def new_model(algo: str, env: GameVecEnv, seed: int) -> BaseAlgorithm:
             ent_coef=0.001,
             policy_kwargs={"n_arms": n_arms, "net_arch": [64, 64]},
         )
-    common |= {"n_steps": n_steps, "gae_lambda": 0.95, "n_epochs": 4, "learning_rate": 1e-3}
+    # What is learned early pays for long: credit reaches back a tenth of a long episode.
+    common |= {"n_steps": n_steps, "gae_lambda": max(0.95, 1.0 - 10.0 / horizon), "n_epochs": 4, "learning_rate": 1e-3}
     common["batch_size"] = env.num_envs * n_steps // 8
     if algo == "ppo":
         layout = {"n_arms": n_arms, "width": WIDTH, "fields": FIELDS, "overall": GLOBALS, "hidden": PRIVILEGED}
-        return PPO(SetActorCritic, env, **common, policy_kwargs=layout | {"log_std_init": STAY_CLOSE})
+        layout["overall_actions"] = OVERALL
+        return PPO(SetActorCritic, env, **common, policy_kwargs=layout | {"log_std_init": log_noise})
     from sb3_contrib import RecurrentPPO
 
     options = {"features_extractor_class": Shown, "features_extractor_kwargs": {"n_arms": n_arms}}
-    options |= {"lstm_hidden_size": 64, "net_arch": [64], "log_std_init": STAY_CLOSE}
+    options |= {"lstm_hidden_size": 64, "net_arch": [64], "log_std_init": log_noise}
     return RecurrentPPO("MlpLstmPolicy", env, **common, policy_kwargs=options)
 
 

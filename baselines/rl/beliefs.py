@@ -6,7 +6,7 @@ numbers from -1 to 1:
 | action | what it does |
 |---|---|
 | 0 | multiplies the bonus, the optimism about theta, by exp(2 u) |
-| 1 | moves the price by 3 u standard deviations of what it rests on: below 0 it is a bargain that may be refused |
+| 1 | moves the price by 3 u standard deviations of what it rests on, from below 0 if she would play the arm anyway |
 | 2 + a | adds u / 2 to what arm a is held to be worth |
 
 An action of zeros is the script's own offer but for its tests of lower prices, so that training starts from there, and
@@ -41,6 +41,7 @@ from baselines.protocol import Floats
 from baselines.scripted import profit_target as script
 from baselines.scripted.profit_target import BELIEFS, BONUS, EXPLORED, FADE, GROWTH, RUN, T_, TIME
 from pa_env import kernel
+from pa_env.checks import numbers
 from pa_env.compiling import compiled, inlined
 from pa_env.spaces import FAR
 from pa_env.vector import PrincipalVectorEnv
@@ -101,15 +102,17 @@ def propose(memory: Any, plays: Any, sums: Any, action: Any, offer: Any) -> int:
     t = memory[TIME]
     scale = memory[BONUS] * math.exp(BONUS_RANGE * action[0]) * max(0.0, 1.0 - t / memory[T_]) ** memory[FADE]
     scale *= math.sqrt(1.0 + memory[GROWTH] * math.log(1.0 + t / script.SETTLED))
-    target = top = 0
+    target = 0
     for a in range(n_arms):
-        offer[a] = script.value(plays, sums, a, scale) + WORTH_RANGE * action[OVERALL + a]
+        offer[a] = script.value(memory, plays, sums, a, scale) + WORTH_RANGE * action[OVERALL + a]
         if offer[a] + memory[m + a] > offer[target] + memory[m + target]:
             target = a
-        if memory[m + a] > memory[m + top]:
-            top = a
-    doubt = math.sqrt(memory[v + target] + memory[v + top])
-    price = max(0.0, script.price(memory, n_arms, target, offer) + PRICE_RANGE * action[1] * doubt)
+    rival = 1 if target == 0 and n_arms > 1 else 0
+    for a in range(n_arms):
+        if a != target and memory[m + a] > memory[m + rival]:
+            rival = a
+    doubt = math.sqrt(memory[v + target] + memory[v + rival])
+    price = max(0.0, script.price(memory, n_arms, target, offer, -np.inf) + PRICE_RANGE * action[1] * doubt)
     profit = offer[target] - price
     for a in range(n_arms):
         offer[a] = min(MOST, price if a == target else max(0.0, offer[a] - profit))
@@ -187,9 +190,16 @@ class Steered(gym.vector.VectorWrapper):
         return self._observe(), info
 
     def step(self, actions: Any) -> tuple[NDArray[np.float32], Floats, Any, Any, dict[str, Any]]:
-        """One round of every copy."""
+        """One round of every copy; actions beyond -1 or 1 count as these."""
         game, offers = self.game, np.zeros((self.num_envs, self.game.n_arms))
-        asked = np.clip(np.asarray(actions, np.float64), -1.0, 1.0)
+        asked = numbers("actions", actions)
+        shape = (self.num_envs, OVERALL + game.n_arms)
+        if asked.shape != shape or np.isnan(asked).any():  # compiled code would read past their end
+            raise ValueError(
+                f"actions = {actions!r} of shape {asked.shape} must be of shape {shape} and not NaN: for each copy"
+                f" {OVERALL} numbers, then one for each of {game.n_arms} arms; nothing was played"
+            )
+        asked = np.clip(asked, -1.0, 1.0, order="C")
         self._propose(self._memories, game.arms, game.plays, asked, offers)
         _, rewards, terminated, truncated, info = self.env.step(offers)
         self._hear(self._memories, game.arms, game.plays, info["arm"], self._views)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.benchmark.specs import make_principal
+from baselines.benchmark.specs import label, make_principal
 from baselines.protocol import Floats, Principal
 from baselines.simulate import simulate
 from baselines.tasks import Task
@@ -33,13 +33,13 @@ def compare(
 ) -> dict[str, dict[str, Floats]]:
     """Scores of every episode of every principal, given by its spec or made already; the same seeds for all."""
     found: dict[str, dict[str, Floats]] = {}
-    for label, given in principals.items():
+    for name, given in principals.items():
         principal = make_principal(given, task.n_arms, task.horizon) if isinstance(given, str) else given
         runs = [
             simulate(principal, task.instance, task.make_agent(), seed=seed, checkpoints=[task.horizon])
             for seed in range(first_seed, first_seed + episodes)
         ]
-        found[label] = {score: np.array([getattr(run, score)[-1] for run in runs]) for score in SCORES}
+        found[name] = {score: np.array([getattr(run, score)[-1] for run in runs]) for score in SCORES}
     return found
 
 
@@ -77,5 +77,5 @@ def table(trained: Principal, task: Task, episodes: int, rivals: tuple[str, ...]
     for name, found in scores.items():
         cells = ["{:.2f} +- {:.2f}".format(*interval(found[key])) for key in ("utility", "regret", "regret_oracle")]
         gain = interval(scores["trained"]["expected_utility"] - found["expected_utility"])
-        shown.add_row(name, *cells, "" if name == "trained" else "{:.2f} +- {:.2f}".format(*gain))
+        shown.add_row(label(name), *cells, "" if name == "trained" else "{:.2f} +- {:.2f}".format(*gain))
     return shown

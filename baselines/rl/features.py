@@ -1,12 +1,15 @@
 """Networks that treat arms alike, for Stable-Baselines3.
 
 An observation is field-major: ``fields`` blocks of n_arms numbers, then ``overall`` numbers (the game's summary has 6
-and 2). Three ways to read it without learning the same thing once for each arm:
+and 2). Actions are ``overall_actions`` numbers about no arm, then equally many about each arm in turn: 2 and 1 for a
+Box of 2 + K numbers, none and 4 for the logits of ``BracketIncentive``'s Discrete(4 K). Two policies that do not learn
+the same thing once for each arm, since their actions about an arm move with it when arms are relabelled:
 
-- :class:`SortedArms`, an extractor: arms in the order of one of the fields, best first, for any multilayer perceptron;
-- :class:`SetExtractor`, an extractor: a code for each arm and one for all of them, the same numbers for any order;
-- :class:`SetActorCritic`, a policy: its actions about an arm move with the arm when arms are relabelled, and its
-  weights do not depend on how many arms there are.
+- :class:`SetActorCritic` reads arms as a set; its weights do not depend on how many there are;
+- :class:`SortedActorCritic` is a perceptron of the arms in the order of one of the fields, best first.
+
+:class:`SetExtractor` and :class:`SortedArms` are what these see, for a policy of your own. They do not say which arm is
+which: they are for critics, and for actions that name no arm (``ProfitLevel``).
 
 Networks are small, since a rollout and its updates are all that training costs.
 """
@@ -16,15 +19,19 @@ from typing import Any
 import gymnasium as gym
 import torch
 from gymnasium.spaces import Box, Discrete
+from stable_baselines3.common.distributions import DiagGaussianDistribution, Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
 from torch import Tensor, nn
 
 SUMMARY_FIELDS, SUMMARY_OVERALL = 6, 2
 
 
 class SortedArms(BaseFeaturesExtractor):
-    """The observation with its arms sorted by a field, largest first; by default the summary's theta_hat."""
+    """The observation with its arms sorted by a field, largest first; by default the summary's theta_hat.
+
+    Which arm is which is lost: for actions that are about arms, take :class:`SortedActorCritic`.
+    """
 
     def __init__(
         self,
@@ -40,9 +47,13 @@ class SortedArms(BaseFeaturesExtractor):
     def forward(self, observations: Tensor) -> Tensor:
         """(batch, fields n_arms + overall), sorted."""
         arms = observations[:, : self.fields * self.n_arms].reshape(-1, self.fields, self.n_arms)
-        order = torch.argsort(arms[:, self.by], dim=1, descending=True, stable=True)
-        arms = torch.gather(arms, 2, order[:, None].expand_as(arms))
+        arms = torch.gather(arms, 2, self.order(observations)[:, None].expand_as(arms))
         return torch.cat([arms.flatten(1), observations[:, self.fields * self.n_arms :]], dim=1)
+
+    def order(self, observations: Tensor) -> Tensor:
+        """(batch, n_arms): the arm that comes first, second and so on; of equals, the one with the smaller index."""
+        keys = observations[:, self.by * self.n_arms : (self.by + 1) * self.n_arms]
+        return torch.argsort(keys, dim=1, descending=True, stable=True)
 
 
 class SetBody(nn.Module):
@@ -88,7 +99,10 @@ class SetHead(nn.Module):
 
 
 class SetExtractor(BaseFeaturesExtractor):
-    """The code of all arms together: the same for any order of them, of the same size for any number of them."""
+    """The code of all arms together: the same for any order of them, of the same size for any number of them.
+
+    Which arm is which is lost: for actions that are about arms, take :class:`SetActorCritic`.
+    """
 
     def __init__(
         self,
@@ -130,11 +144,67 @@ class _Bodies(nn.Module):
         return codes
 
 
-class SetActorCritic(ActorCriticPolicy):
-    """An equivariant policy: of the actions, those left over from n_arms equal parts are about no arm.
+def actions_per_arm(space: gym.Space[Any], n_arms: int, overall: int) -> int:
+    """How many of the numbers of a Box, or logits of a Discrete, each arm has once ``overall`` are taken off.
 
-    A Box of 2 + K numbers: two overall, one for each arm. Discrete(4 K): four logits for each arm. The last ``hidden``
-    blocks of n_arms numbers of an observation are for the critic only. Its actions start near zero.
+    >>> actions_per_arm(Box(-1, 1, (2 + 5,)), n_arms=5, overall=2), actions_per_arm(Discrete(4 * 2), 2, 0)
+    (1, 4)
+    """
+    if isinstance(space, Discrete):
+        size = int(space.n)
+    elif isinstance(space, Box) and len(space.shape) == 1:
+        size = space.shape[0]
+    else:
+        raise ValueError(f"action_space = {space} must be a Box of one dimension or Discrete")
+    each, left = divmod(size - overall, n_arms)
+    if left or each < 1:
+        raise ValueError(
+            f"action_space = {space} must have {overall} overall actions and as many for each of {n_arms} arms:"
+            " set overall_actions and n_arms to what the environment takes"
+        )
+    return each
+
+
+class _ByArm(ActorCriticPolicy):
+    """What both policies share: which action is about which arm, and standard deviations that are those of all arms."""
+
+    layout: dict[str, int]  # arguments of the subclass, among them n_arms and overall_actions
+
+    def _head(self, overall: int, each: int) -> nn.Module:
+        """From what the actor makes of observations to actions."""
+        raise NotImplementedError
+
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        overall = self.layout["overall_actions"]
+        each = actions_per_arm(self.action_space, self.layout["n_arms"], overall)
+        self.action_net = self._head(overall, each)
+        if isinstance(self.action_space, Box):
+            self.log_std = nn.Parameter(torch.full((overall + each,), float(self.log_std_init)))
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
+
+    def _get_action_dist_from_latent(self, latent_pi: Tensor) -> Distribution:
+        if not isinstance(self.action_dist, DiagGaussianDistribution):
+            return super()._get_action_dist_from_latent(latent_pi)
+        overall, each = self.log_std.tensor_split((self.layout["overall_actions"],))
+        spread = torch.cat([overall, each.repeat(self.layout["n_arms"])])
+        return self.action_dist.proba_distribution(self.action_net(latent_pi), spread)
+
+    def learn_actions(self, allowed: bool) -> None:
+        """Whether updates move the actor too, or the critic alone."""
+        for name, parameter in self.named_parameters():
+            if not name.startswith(("mlp_extractor.critic", "mlp_extractor.value_net", "value_net")):
+                parameter.requires_grad_(allowed)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | self.layout
+
+
+class SetActorCritic(_ByArm):
+    """A policy of arms as a set: a code for each and one for all of them (:class:`SetBody`), then actions.
+
+    All arms share weights, so that a policy for K arms loads into one for any other number. The last ``hidden`` blocks
+    of n_arms numbers of an observation are for the critic only. Its actions start at zero.
     """
 
     def __init__(
@@ -145,31 +215,79 @@ class SetActorCritic(ActorCriticPolicy):
         fields: int = SUMMARY_FIELDS,
         overall: int = SUMMARY_OVERALL,
         hidden: int = 0,
+        overall_actions: int = 0,
         **options: Any,
     ) -> None:
         self.layout = {"n_arms": n_arms, "width": width, "fields": fields, "overall": overall, "hidden": hidden}
+        self.layout["overall_actions"] = overall_actions
         super().__init__(*arguments, **options)
 
     def _build_mlp_extractor(self) -> None:
-        n_arms, width, fields, overall, hidden = self.layout.values()
+        n_arms, width, fields, overall, hidden, _ = self.layout.values()
         actor = SetBody(n_arms, fields, overall, width)
         self.mlp_extractor = _Bodies(actor, SetBody(n_arms, fields + hidden, overall, width), hidden * n_arms)  # type: ignore[assignment]
 
-    def _build(self, lr_schedule: Any) -> None:
-        super()._build(lr_schedule)
-        space = self.action_space
-        size = int(space.n) if isinstance(space, Discrete) else int(space.shape[0]) if isinstance(space, Box) else 0
-        each, left = divmod(size, self.layout["n_arms"])
-        self.action_net = SetHead(self.layout["width"], left, each)
-        for parameter in self.action_net.parameters():
-            nn.init.normal_(parameter, std=1e-3)
-        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
+    def _head(self, overall: int, each: int) -> nn.Module:
+        head = SetHead(self.layout["width"], overall, each)
+        for parameter in head.parameters():
+            nn.init.zeros_(parameter)
+        return head
 
-    def learn_actions(self, allowed: bool) -> None:
-        """Whether updates move the actor too, or the critic alone."""
-        for name, parameter in self.named_parameters():
-            if not name.startswith(("mlp_extractor.critic", "value_net")):
-                parameter.requires_grad_(allowed)
 
-    def _get_constructor_parameters(self) -> dict[str, Any]:
-        return super()._get_constructor_parameters() | self.layout
+class _SortedBodies(MlpExtractor):
+    """Perceptrons of the sorted arms; the actor's output ends with their order, for :class:`_Unsorted`."""
+
+    arms: SortedArms
+
+    def forward_actor(self, features: Tensor) -> Tensor:
+        return torch.cat([super().forward_actor(self.arms(features)), self.arms.order(features)], dim=1)
+
+    def forward_critic(self, features: Tensor) -> Tensor:
+        return super().forward_critic(self.arms(features))
+
+
+class _Unsorted(nn.Module):
+    """A linear layer whose outputs about the first, second, ... arm in order go to these arms."""
+
+    def __init__(self, linear: nn.Module, n_arms: int, overall: int) -> None:
+        super().__init__()
+        self.linear, self.n_arms, self.overall = linear, n_arms, overall
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """(batch, overall + each n_arms)."""
+        codes, order = codes.tensor_split((codes.shape[1] - self.n_arms,), dim=1)
+        overall, ranked = self.linear(codes).tensor_split((self.overall,), dim=1)
+        ranked = ranked.reshape(len(codes), self.n_arms, -1)
+        arms = torch.empty_like(ranked).scatter(1, order.long()[:, :, None].expand_as(ranked), ranked)
+        return torch.cat([overall, arms.flatten(1)], dim=1)
+
+
+class SortedActorCritic(_ByArm):
+    """A policy of the arms in the order of field ``by``, largest first: perceptrons, as large as ``net_arch`` says.
+
+    Its outputs about the first, second, ... arm in that order are the actions about these arms. Arms that are equal in
+    the field, as all are before the first round, come in the order of their indices.
+    """
+
+    def __init__(
+        self,
+        *arguments: Any,
+        n_arms: int,
+        by: int = 1,
+        fields: int = SUMMARY_FIELDS,
+        overall: int = SUMMARY_OVERALL,
+        overall_actions: int = 0,
+        **options: Any,
+    ) -> None:
+        self.layout = {"n_arms": n_arms, "by": by, "fields": fields, "overall": overall}
+        self.layout["overall_actions"] = overall_actions
+        super().__init__(*arguments, **options)
+
+    def _build_mlp_extractor(self) -> None:
+        n_arms, by, fields, overall, _ = self.layout.values()
+        arms = SortedArms(self.observation_space, n_arms, by, fields, overall)
+        self.mlp_extractor = _SortedBodies(arms.features_dim, self.net_arch, self.activation_fn, self.device)
+        self.mlp_extractor.arms = arms
+
+    def _head(self, overall: int, each: int) -> nn.Module:
+        return _Unsorted(self.action_net, self.layout["n_arms"], overall)

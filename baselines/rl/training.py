@@ -34,6 +34,7 @@ from baselines.protocol import Floats
 from baselines.rl.algorithms import (
     ALGORITHMS,
     COPIES,
+    LOG_NOISE,
     model_class,
     new_model,
     policy_of,
@@ -47,7 +48,7 @@ from baselines.rl.policy_file import digest, read, save
 from baselines.rl.start import Search, find
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
 from baselines.tasks import Task
-from pa_env.checks import at_least, known, seed_of
+from pa_env.checks import at_least, finite, known, seed_of
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 EVALUATION_ROUNDS = 800_000  # in whole episodes: regret has heavy tails
@@ -55,10 +56,15 @@ RIVALS = ("zero", "profit-target", "bracket-ucb")  # the best scripted principal
 SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0)}  # what is evaluated, and its sign
 LAP = 2**18  # steps
 SLOWEST = 0.1  # share of the learning rate that is left in the last lap
+GENTLE = 0.3  # share of it for a policy that was trained already
 
 
 class Run:
-    """A training run in a folder; ``start``: a policy file to start from, of any task, instead of the script."""
+    """A training run in a folder.
+
+    ``start``: a policy file to start from, of any task, instead of the script. ``log_noise``: log of the first standard
+    deviation of actions; a policy that is good already wants less than the default.
+    """
 
     def __init__(
         self,
@@ -72,6 +78,7 @@ class Run:
         episodes: int | None = None,
         search: Search | None = None,
         start: Path | None = None,
+        log_noise: float = LOG_NOISE,
     ) -> None:
         known("algo", algo, ALGORITHMS)
         known("objective", objective, OBJECTIVES)
@@ -79,12 +86,15 @@ class Run:
             raise ValueError(f"task = {task.name!r} has linear rewards: policies are trained on i.i.d. ones only")
         self.task, self.out, self.algo, self.objective = task, out, algo, objective
         self.seed = seed_of(seed) or 0
+        if self.seed >= 2**32:
+            raise ValueError(f"seed = {self.seed} must be below 2**32, as Stable-Baselines3 wants it")
         self.lap = int(at_least("lap", lap, COPIES[algo], whole=True))
         self.laps = math.ceil(at_least("steps", steps, 1, whole=True) / self.lap)
         self.score, self.sign = SCORE[objective]
         self.episodes = episodes or max(2, EVALUATION_ROUNDS // task.horizon)
         self.search = search or Search()
         self.start = None if start is None else read(start)
+        self.log_noise = finite("log_noise", log_noise)
         self.record = self._record()
 
     def _record(self) -> dict[str, Any]:
@@ -96,12 +106,16 @@ class Run:
             "seed": self.seed,
             "steps": self.laps * self.lap,
             "lap": self.lap,
+            "log_noise": self.log_noise,
             "start": None if self.start is None else self.start.metadata | {"weights": digest(self.start)},
         }
         path = self.out / "run.json"
         if not path.exists():
             return about | {"parameters": {}, "scores": [], "best": None}
-        record: dict[str, Any] = json.loads(path.read_text())
+        try:
+            record: dict[str, Any] = json.loads(path.read_text())
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged ({error}): pass another folder") from error
         for key, value in about.items():
             if record.get(key) != value:
                 raise ValueError(
@@ -144,7 +158,7 @@ class Run:
         return find(self.task, self.score, self.sign, self.seed, self.search)
 
     def _first_model(self, env: GameVecEnv) -> BaseAlgorithm:
-        model = new_model(self.algo, env, self.seed)
+        model = new_model(self.algo, env, self.seed, self.log_noise)
         if self.start is not None:
             take_over(model, self.start)
         return model
@@ -165,6 +179,7 @@ class Run:
         if isinstance(model.policy, SetActorCritic):
             model.policy.learn_actions(number > 1)  # a critic that knows nothing would spoil a good start
         rate = model.learning_rate * (1.0 - (1.0 - SLOWEST) * (number - 1) / self.laps)  # type: ignore[operator]
+        rate *= 1.0 if self.start is None else GENTLE
         model.lr_schedule = lambda _: rate
         model.learn(self.lap, callback=callback, reset_num_timesteps=False, log_interval=10**9)
         model.logger.dump(model.num_timesteps)
@@ -193,7 +208,7 @@ class Run:
         _write(checkpoint, model.save)
         if isinstance(model, OffPolicyAlgorithm):
             _write(checkpoint.with_suffix(".pkl"), model.save_replay_buffer)
-        if scores[-1] == max(scores):
+        if len(scores) == 1 or scores[-1] > max(scores[:-1]):  # a tie is no progress
             self.record["best"] = len(scores) - 1
             _write(self.out / "best.zip", model.save)
             about = {key: self.record[key] for key in ("algo", "task", "objective", "seed", "parameters")}
@@ -223,7 +238,15 @@ def _write(path: Path, write: Any) -> None:
 
 
 def show(
-    task: Task, out: Path, algo: str, objective: str, steps: int, seed: int, start: Path | None, episodes: int
+    task: Task,
+    out: Path,
+    algo: str,
+    objective: str,
+    steps: int,
+    seed: int,
+    start: Path | None,
+    log_noise: float,
+    episodes: int,
 ) -> None:
     """Train, then print the best policy beside the scripted principals of its task, on seeds never trained on."""
     from rich.console import Console
@@ -231,11 +254,14 @@ def show(
     from baselines import rl
     from baselines.rl.evaluate import table
 
-    run = Run(task, out, algo, objective, steps, seed, start=start)
+    run = Run(task, out, algo, objective, steps, seed, start=start, log_noise=log_noise)
     run.train()
     best = out / "best.npz"
     console = Console()
-    console.print(f"best after {run.record['best']} of {run.laps} laps: {out}")
+    lap = run.record["best"]
+    console.print(f"{f'best after {lap}' if lap else 'none beat the start'} of {run.laps} laps: {out}")
     if best.exists():
         trained = rl.load(best, n_arms=task.n_arms, horizon=task.horizon)
         console.print(table(trained, task, episodes))
+    else:
+        console.print(f"no policy file holds what {algo} learns: its best model is {out / 'best.zip'}")

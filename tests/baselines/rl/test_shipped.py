@@ -6,7 +6,9 @@ import pytest
 import baselines
 from baselines import rl
 from baselines.rl.evaluate import compare
+from baselines.rl.policy_file import digest, read
 from baselines.rl.recipes import RECIPES
+from baselines.rl.training import LAP
 from baselines.tasks import task
 
 from ..helpers import step_through
@@ -39,6 +41,14 @@ def test_each_is_a_principal_and_says_what_it_was_trained_for(name: str) -> None
     assert np.isfinite(offers).all()
     run = baselines.simulate(principal, seed=1)
     assert sum(info["utility"] for info in infos) == pytest.approx(run.utility[-1])
+
+
+def test_each_was_trained_and_is_no_copy_of_another() -> None:
+    policies = {name: read(rl.WEIGHTS / f"{name}.npz") for name in rl.shipped()}
+    assert len({digest(policy) for policy in policies.values()}) == len(policies)
+    for name, policy in policies.items():
+        assert policy.metadata["steps"] > LAP, name  # in the first lap only the critic learns
+        assert any(policy.weights[f"{head}.{part}"].any() for head in ("all", "arm") for part in ("weight", "bias"))
 
 
 def test_they_earn_more_than_their_script() -> None:
