@@ -1,32 +1,56 @@
 """Who wins where: every principal against every agent it can meet, at three horizons, in one table.
 
 It is the suite ``who-wins`` of :mod:`baselines.tasks`, played like any other benchmark (so it can be killed and goes
-on) and laid out so that growth with T is seen along a row.
+on) and laid out so that growth with T is seen along a row. A second table counts the runs in which the paper's
+principals lose the best arm, which a mean over few seeds does not show.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from baselines.benchmark import statistics, sweep, tables
+from baselines.benchmark.cells import Cell
 from baselines.benchmark.results import read
 from baselines.benchmark.store import write_generated
-from baselines.tasks import tasks
+from baselines.simulate import episode
+from baselines.tasks import Task, setting, tasks
 
 SUITE = "who-wins"
 COLUMNS = {"regret": "R_T/T", "utility": "utility/T"}
+# Beside the principals of the suite, with the i.i.d. rewards that they are published for. At 10**6 rounds, many of them
+# steps of Python, the two would take as long as most of the rest of the table.
+VARIANTS = ("epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round")
+VARIANTS_UP_TO = 10**5
+
+PHASED = ("elimination", "elimination-offline", "exploratory", "exploratory-oracle")
+PHASED_AGENTS = ("empirical-mean", "exploratory", "exploratory-oracle")
+PHASED_HORIZONS = (10**5, 10**6)
+PHASED_RUNS = 40
+
+
+def line_up() -> Iterator[Task]:
+    """The tasks of the suite with all who are to play them."""
+    for task in tasks(SUITE):
+        more = VARIANTS if task.dim is None and task.horizon <= VARIANTS_UP_TO else ()
+        yield replace(task, principals=(*task.principals, *more))
 
 
 def play(out: Path, command: str, seeds: int, workers: int | None) -> list[Path]:
     """Play what is missing in the folder ``out``; returns the files with the tracebacks of cells that failed."""
-    return sweep.run(sweep.plan(tasks(SUITE), (), seeds), out, command, workers=workers)
+    return sweep.run(sweep.plan(tuple(line_up()), (), seeds), out, command, workers=workers)
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """A row for each kind of rewards, agent and principal; R_T/T and utility/T at each horizon, the best R_T bold."""
     final = rows[rows["rounds"] == rows["horizon"]]
-    means = final.groupby(["instance", "agent", "principal", "horizon"], sort=False)[list(COLUMNS)].mean()
-    means = means.div(means.index.get_level_values("horizon"), axis=0).reset_index()
+    per_round = final.assign(**{score: final[score] / final["horizon"] for score in COLUMNS})
+    by_cell = per_round.groupby(["instance", "agent", "principal", "horizon"], sort=False)[list(COLUMNS)]
+    means, errors = by_cell.mean().reset_index(), by_cell.sem().reset_index()
     regret = means["regret"].mask(means["principal"].map(statistics.privileged))
     best = regret == regret.groupby([means[key] for key in ("instance", "agent", "horizon")]).transform("min")
     wide = {}
@@ -35,13 +59,37 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
             text = part[score].map("{:.4f}".format)
             if score == "regret":
                 text = text.where(~best[part.index], "**" + text + "**")
+            error = errors.loc[part.index, score]  # nan: a single seed has none
+            text += error.map(" ± {:.4f}".format).where(error.notna(), "")
             key = pd.MultiIndex.from_frame(part[["instance", "agent", "principal"]])
             wide[f"{heading}, T = {horizon:.0e}"] = text.set_axis(key)
     return pd.DataFrame(wide).fillna("–").reset_index().rename(columns={"instance": "instances"})
 
 
+def best_arm_lost(principal: str, agent: str, horizon: int, seed: int) -> bool:
+    """Whether the arm with the largest theta + mu is not active in the last phase, with K = 5 uniform arms."""
+    made, game = Cell(setting(agent, "uniform", 5, horizon), f"{principal},constants=practical", seed).begin()
+    instance = game.instance()
+    run = episode(made, game, seed, np.array([horizon]))
+    return int((instance.theta + instance.mu).argmax()) not in run.phases[-1].active
+
+
+def losses() -> pd.DataFrame:
+    """In how many runs each of ``PHASED`` loses the best arm: a row for each agent and principal."""
+    from rich.progress import track
+
+    rows = []
+    for agent, principal in track(tuple(product(PHASED_AGENTS, PHASED)), "best arms lost", transient=True):
+        row = {"agent": agent, "principal": f"{principal},constants=practical"}
+        for horizon in PHASED_HORIZONS:
+            lost = sum(best_arm_lost(principal, agent, horizon, seed) for seed in range(PHASED_RUNS))
+            row[f"T = {horizon:.0e}"] = f"{lost} of {PHASED_RUNS}"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def markdown(directory: Path) -> str:
-    """The table of the results in a folder, with how it was made, as a Markdown file."""
+    """The table of the results in a folder, with how it was made, and the best arms lost, as a Markdown file."""
     results = read(directory)
     facts = tables.facts(results)
     commands = "\n".join(f"    {line}" for line in facts.pop("commands").splitlines())
@@ -50,9 +98,18 @@ def markdown(directory: Path) -> str:
         "Generated by",
         commands,
         "; ".join(f"{name}: {value}" for name, value in facts.items()) + ".",
-        "Means over seeds, per round; instances `uniform` have K = 5 arms, `unit-ball` K = 5 and d = 3. The least R_T"
-        " is bold; `oracle` is privileged. " + tables.REGRETS,
+        "Means over seeds, per round, ± their standard errors, most of which is the luck of the instances that all"
+        " principals share; instances `uniform` have K = 5 arms, `unit-ball` K = 5 and d = 3. Regret is linear where"
+        " R_T/T does not fall along a row. The least R_T is bold; `oracle` is privileged; – is not played, for its"
+        " slowness. " + tables.REGRETS,
+        "Of those that play in `unit-ball` only `linear` and `c-ipa` are told the arms. The others are not made for"
+        " such rewards: most look for prices up to 1, and an arm may cost 2.",
         tables.markdown(table(results.rows)),
+        "## The best arm lost",
+        "Runs in which the arm with the largest theta + mu is no longer active in the last phase, `uniform` instances"
+        f" with K = 5, seeds 0 to {PHASED_RUNS - 1}. An arm is dropped for good. Elimination takes an agent's"
+        " exploration for an answer; the principals made for agents that explore ask again and again.",
+        tables.markdown(losses()),
     ]
     return "\n\n".join(parts) + "\n"
 

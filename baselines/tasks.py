@@ -49,8 +49,7 @@ IID_AGENTS = ("empirical-mean", "exploratory", "oracle", "exploratory-oracle")  
 LINEAR_AGENTS = ("ols", "exploratory", "oracle", "exploratory-oracle")
 LOW_REGRET_AGENTS = ("ucb", "thompson", "exp3")
 HORIZONS = (10**4, 10**5, 10**6)
-LINEAR_PRINCIPALS = ("linear", "c-ipa")  # are told the arms
-YARDSTICKS = ("zero", "oracle")  # at home with i.i.d. and linear rewards
+TOLD_THE_ARMS = ("linear", "c-ipa")  # so rewards must be linear; the others need not know that they are
 NOT_COMPARED = ("fixed",)  # says nothing without its incentives
 SLOW = ("epsilon-greedy", "robust-epsilon-greedy")  # explore from Python: compared up to the longest of HORIZONS
 
@@ -86,11 +85,11 @@ class Task:
 
 @functools.cache
 def contenders(linear: bool, c0: float, long: bool) -> tuple[str, ...]:
-    """Every principal for such rewards, with both kinds of constants where it has them, told c0 unless it is 1."""
+    """Every principal that can play, with both kinds of constants where it has them, told c0 unless it is 1."""
     specs = []
     left_out = (*NOT_COMPARED, *SLOW) if long else NOT_COMPARED
     for name in principals():
-        if name not in left_out and (name in YARDSTICKS or (name in LINEAR_PRINCIPALS) == linear):
+        if name not in left_out and (linear or name not in TOLD_THE_ARMS):
             accepted = parameters(name)
             spec = f"{name},c0={c0:g}" if "c0" in accepted and c0 not in (0, 1) else name
             specs += [spec, f"{spec},constants=practical"] if "constants" in accepted else [spec]
@@ -123,6 +122,7 @@ def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.
         horizon=horizon,
         principals=(*contenders(dim is not None, c0, horizon > HORIZONS[-1]), *trained),
         seeds=50 if horizon <= 1000 else 20 if horizon <= 10**4 else 10 if horizon <= 10**6 else 8,
+        version=2 if dim else 1,  # at first only principals that are told the arms played with linear rewards
     )
 
 
@@ -136,7 +136,7 @@ def _who_wins() -> Iterator[Task]:
     for horizon in HORIZONS:
         for agent in (*IID_AGENTS, *LOW_REGRET_AGENTS):
             yield setting(agent, "uniform", 5, horizon)
-        for agent in LINEAR_AGENTS:
+        for agent in (*LINEAR_AGENTS, *LOW_REGRET_AGENTS):
             yield setting(agent, "unit-ball", 5, horizon)
 
 

@@ -3,14 +3,16 @@
 A task is a list of settings; the loss is the mean over them of R_T / reference, each R_T a mean over a few runs. Much
 of it is luck, and the best of many trials was lucky: so the finalists, the best few and the shipped defaults, play
 again on four times as many new seeds, and the best of these is the result. The search can be killed at any time: run
-again with the same storage, it goes on to the same result. It plays seeds from 10**6 on, the finalists from 2 * 10**6
-on; parameters are compared on the seeds below, which neither ever sees.
+again with the same storage, it goes on to the same result; with another space, other settings or another version of the
+package it begins anew, beside the old one. It plays seeds from 10**6 on, the finalists from 2 * 10**6 on; parameters
+are compared on the seeds below, which neither ever sees.
 
 >>> from baselines.tune import TASKS
 >>> TASKS["short"][0]
 Setting(n_arms=3, horizon=100, instance='uniform', agent='empirical-mean', runs=400, how=None)
 """
 
+import hashlib
 import inspect
 import math
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import pa_env
 from baselines.registry import factory, make
 from baselines.simulate import simulate
 from pa_env.agents import ScriptedAgent, make_agent
@@ -121,6 +124,12 @@ def loss(
     return float(np.mean(ratios))
 
 
+def study_name(principal: str, task: str) -> str:
+    """What the trials of a search have in common, so that no search goes on from the trials of another."""
+    searched = repr((SPACES[principal], TASKS[task], pa_env.__version__))
+    return f"{principal} {task} {hashlib.sha256(searched.encode()).hexdigest()[:8]}"
+
+
 def tune(principal: str, task: str, trials: int, storage: Path) -> "optuna.Study":
     """Bring the study kept in the file ``storage`` to ``trials`` finished trials; the first is the shipped defaults."""
     known("principal", principal, SPACES)
@@ -138,11 +147,10 @@ def tune(principal: str, task: str, trials: int, storage: Path) -> "optuna.Study
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     storage.parent.mkdir(parents=True, exist_ok=True)
-    study = optuna.create_study(
-        study_name=f"{principal} {task}", storage=JournalStorage(JournalFileBackend(str(storage))), load_if_exists=True
-    )
+    journal = JournalStorage(JournalFileBackend(str(storage)))
+    study = optuna.create_study(study_name=study_name(principal, task), storage=journal, load_if_exists=True)
     with Progress(transient=True) as progress:
-        bar = progress.add_task(study.study_name, total=trials)
+        bar = progress.add_task(f"{principal} {task}", total=trials)
         while (done := len(finished(study))) < trials:
             progress.update(bar, completed=done)
             if not done:  # nor may a trial be left over that was killed before its end
@@ -170,22 +178,26 @@ def finalists(study: "optuna.Study", principal: str) -> list[dict[str, float]]:
 def show(principal: str, task: str, trials: int, storage: Path) -> None:
     """Tune, then print the finalists, best first, and the best of them on seeds that nothing was chosen by."""
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import Progress
     from rich.table import Table
 
     study = tune(principal, task, trials, storage)
     candidates = finalists(study, principal)
     rows = []
-    for parameters in track(candidates, "finalists", transient=True):
-        final = loss(principal, task, parameters, FINAL_SEEDS, FINAL_RUNS)
-        rows.append((final, loss(principal, task, parameters), parameters))
-    rows.sort(key=lambda row: row[0])
+    with Progress(transient=True) as progress:
+        bar = progress.add_task("finalists", total=len(candidates) + 1)
+        for parameters in candidates:
+            final = loss(principal, task, parameters, FINAL_SEEDS, FINAL_RUNS)
+            rows.append((final, loss(principal, task, parameters), parameters))
+            progress.advance(bar)
+        rows.sort(key=lambda row: row[0])
+        unseen = loss(principal, task, rows[0][2], EVALUATION_SEEDS, FINAL_RUNS)  # the winner's: nothing rests on it
+        progress.advance(bar)
     names = ["shipped" if row[2] == shipped(principal) else f"finalist {i + 1}" for i, row in enumerate(rows)]
     table = Table("", *names, title=f"{principal}, task {task}, {len(finished(study))} trials", caption=str(storage))
     for name in SPACES[principal]:
         table.add_row(name, *(f"{row[2][name]:.4g}" for row in rows))
     table.add_row("loss on the tuning seeds", *(f"{row[1]:.4f}" for row in rows))
     table.add_row("loss on the final seeds", *(f"{row[0]:.4f}" for row in rows), style="bold")
-    unseen = loss(principal, task, rows[0][2], EVALUATION_SEEDS, FINAL_RUNS)  # of the winner: nothing is chosen by it
     table.add_row("loss on the evaluation seeds", f"{unseen:.4f}")
     Console().print(table)

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -12,6 +14,8 @@ import pa_env
 from baselines import matchups, slopes, speed
 from baselines.__main__ import app
 from baselines.benchmark import cost
+from baselines.benchmark.cells import Cell
+from baselines.protocol import Phase
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
@@ -59,18 +63,23 @@ def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Game.advance.__qualname__ == "Game.advance"  # nothing is left patched
 
 
-def test_who_wins_pairs_every_principal_with_every_agent_at_three_horizons() -> None:
-    played = {(task.agent, task.horizon): set(task.principals) for task in tasks("who-wins") if task.dim is None}
-    assert {agent for agent, _ in played} == set(pa_env.agents()) - {"ols"}
-    assert {horizon for _, horizon in played} == {10**4, 10**5, 10**6}
-    named = {spec.split(",")[0] for specs in played.values() for spec in specs}
-    linear = {spec.split(",")[0] for task in tasks("who-wins") if task.dim for spec in task.principals}
-    assert named | linear == set(baselines.principals()) - {"fixed"}
+def test_who_wins_has_the_whole_suite_and_the_variants_of_epsilon_greedy() -> None:
+    variants = {"epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round"}
+    line_up = list(matchups.line_up())
+    assert [made.name for made in line_up] == [made.name for made in tasks("who-wins")]
+    for made in line_up:
+        added = set() if made.dim or made.horizon == 10**6 else variants
+        assert set(made.principals) == {*task(made.name).principals, *added}
+        assert len(set(made.principals)) == len(made.principals)
 
 
 def test_the_table_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = [replace(task("tiny"), name=f"tiny-{T}", horizon=T, principals=("ipa", "oracle", "zero")) for T in (20, 50)]
     monkeypatch.setattr(matchups, "tasks", lambda suite: tiny)
+    monkeypatch.setattr(matchups, "VARIANTS", ("epsilon-greedy,variant=gross",))
+    monkeypatch.setattr(matchups, "VARIANTS_UP_TO", 20)
+    monkeypatch.setattr(matchups, "PHASED_HORIZONS", (100,))
+    monkeypatch.setattr(matchups, "PHASED_RUNS", 2)
     arguments = ["--seeds", "2", "--workers", "1", "--out", str(tmp_path / "cells"), "--table", str(tmp_path / "t.md")]
     shown = CliRunner().invoke(app, ["matchups", *arguments])
     assert shown.exit_code == 0, shown.output
@@ -79,12 +88,23 @@ def test_the_table_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         written.split()
     )
     principal = baselines.make("ipa", n_arms=3, horizon=50)
-    ipa = np.mean([baselines.simulate(principal, seed=s).regret[-1] for s in range(2)]) / 50
-    assert f"{ipa:.4f}" in written
+    ipa = [baselines.simulate(principal, seed=s).regret[-1] / 50 for s in range(2)]
     rows = {line.split("|")[3].strip(): line for line in written.splitlines() if line.startswith("| uniform")}
-    assert set(rows) == {"ipa", "oracle", "zero"}
+    assert set(rows) == {"ipa", "oracle", "zero", "epsilon-greedy,variant=gross"}
+    assert f"{np.mean(ipa):.4f} ± {abs(ipa[0] - ipa[1]) / 2:.4f} |" in " ".join(rows["ipa"].split()).replace("**", "")
+    cells = [cell.strip() for cell in rows["epsilon-greedy,variant=gross"].split("|")]
+    assert [cell == "–" for cell in cells[4:8]] == [False, True, False, True]  # at T = 20 only
     assert "**" not in rows["oracle"]
     assert sum(line.count("**") for line in rows.values()) == 4  # one bold number for each horizon
+    lost = written[written.index("## The best arm lost") :]
+    assert sum(f"| {agent} " in lost for agent in matchups.PHASED_AGENTS) == 3
+    assert lost.count("| 0 of 2 ") == 3 * 4  # no phase is ever over in 100 rounds
+
+
+def test_means_of_a_single_seed_have_no_errors() -> None:
+    row = {"instance": "uniform", "agent": "oracle", "principal": "zero", "horizon": 10, "rounds": 10}
+    shown = matchups.table(pd.DataFrame([row | {"regret": 5.0, "utility": 2.0}]))
+    assert shown.iloc[0, 3:].tolist() == ["**0.5000**", "0.2000"]
 
 
 def mean_share(name: str, T: int, agent: str, runs: int, **given: str) -> float:
@@ -105,20 +125,29 @@ def test_ipa_is_linear_against_a_learning_agent_where_elimination_is_not() -> No
 
 def test_elimination_loses_the_best_arm_against_an_exploring_agent_where_exploratory_does_not() -> None:
     """It takes her explorations for refusals; the paper's algorithm for such agents searches again and again."""
+    shown = matchups.losses().set_index(["agent", "principal"])["T = 1e+06"]
+    lost = shown.str.removesuffix(f" of {matchups.PHASED_RUNS}").astype(int)
+    for agent in ("exploratory", "exploratory-oracle"):
+        assert lost[agent, "elimination,constants=practical"] >= 5
+        assert lost[agent, "exploratory,constants=practical"] == 0
+    assert lost["empirical-mean", "elimination,constants=practical"] == 0
 
-    def lost(name: str) -> int:
-        principal = baselines.make(name, n_arms=5, horizon=10**6, constants="practical")
-        count = 0
-        for seed in range(20):
-            run = baselines.simulate(principal, "uniform", "exploratory", seed=seed)
-            game = Game(n_arms=5)
-            game.begin(seeds=[seed])
-            instance = game.instance()
-            count += int((instance.theta + instance.mu).argmax()) not in run.phases[-1].active
-        return count
 
-    assert lost("elimination") >= 3
-    assert lost("exploratory") == 0
+def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = baselines.make("elimination", n_arms=5, horizon=1000)
+    instance = pa_env.IID(mu=[0.1, 0.9, 0.2, 0.3, 0.4], theta=[0.9, 0.2, 0.1, 0.3, 0.2])  # best for both: arm 1
+
+    def begin(cell: Cell) -> tuple[baselines.Principal, Game]:
+        assert cell.principal == "elimination,constants=practical"
+        game = Game(5, 1000, "oracle", instance, observe=False)
+        game.begin(seeds=[cell.seed])
+        return made, game
+
+    monkeypatch.setattr(Cell, "begin", begin)
+    for active, lost in (((0, 1, 3), False), ((1,), False), ((0, 2, 3, 4), True)):
+        noted = [Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, active, 10)]
+        monkeypatch.setattr(matchups, "episode", lambda *_, noted=noted: SimpleNamespace(phases=noted))
+        assert matchups.best_arm_lost("elimination", "oracle", 1000, seed=0) is lost
 
 
 def test_slopes_are_drawn(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """Tuning: killed and run again it goes on, and it never plays the seeds on which parameters are compared."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.progress import Progress
 
 from baselines import tune as tuning
 from baselines.tune import SPACES, TASKS, finished, loss, shipped, show, tune
@@ -41,6 +43,53 @@ def test_a_finished_search_runs_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(tuning, "loss", None)
     again = tune("bracket-ucb", "tiny", 2, tmp_path / "study.journal")
     assert len(finished(again)) == len(finished(study)) == 3
+
+
+@pytest.mark.parametrize("changed", ["space", "settings", "version"])
+def test_a_search_never_goes_on_from_another_ones_trials(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = tmp_path / "study.journal"
+    before = tune("profit-target", "tiny", 2, storage)
+    with monkeypatch.context() as patch:
+        if changed == "space":
+            narrower = {name: ends for name, ends in SPACES["profit-target"].items() if name != "forgetting"}
+            patch.setitem(SPACES, "profit-target", narrower)
+        elif changed == "settings":
+            patch.setitem(TASKS, "tiny", (replace(TASKS["tiny"][0], runs=3), *TASKS["tiny"][1:]))
+        else:
+            patch.setattr("pa_env.__version__", "99.0")
+        other = tune("profit-target", "tiny", 1, storage)
+        show("profit-target", "tiny", 1, storage)
+    assert len(finished(other)) == 1
+    assert finished(other)[0].params.keys() == finished(before)[0].params.keys() - (
+        {"forgetting"} if changed == "space" else set()
+    )
+    monkeypatch.setattr(tuning, "loss", None)
+    assert len(finished(tune("profit-target", "tiny", 2, storage))) == 2  # the first is there, as it was
+
+
+def test_a_bar_is_shown_as_long_as_anything_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Progress] = []
+    own = tuning.loss
+
+    class Noted(Progress):
+        def __enter__(self) -> "Noted":
+            shown.append(self)
+            super().__enter__()
+            return self
+
+        def __exit__(self, *error: Any) -> None:
+            super().__exit__(*error)
+            shown.remove(self)
+
+    def watched(*arguments: Any) -> float:
+        assert [progress.finished for progress in shown] == [False]
+        return own(*arguments)
+
+    monkeypatch.setattr("rich.progress.Progress", Noted)
+    monkeypatch.setattr(tuning, "loss", watched)
+    show("profit-target", "tiny", 2, tmp_path / "study.journal")
 
 
 def test_the_first_trial_is_the_shipped_defaults(tmp_path: Path) -> None:
