@@ -14,9 +14,10 @@ t with probability min(1, c0 sqrt(log(2t) / t)).
 
 Three agents learn the same means, but choose so as to keep their own regret low, told the incentives, as in Scheid et
 al. (2024, arXiv 2406.19824). ``ucb`` plays argmax muhat_a + pi_a + sqrt(2 log t / N_a), every arm once first;
-``thompson`` argmax of muhat_a + pi_a + N(0, 1/(N_a + 1)); ``exp3`` draws from a softmax of G_a + t pi_a, where G_a sums
-its rewards divided by the probability of playing the arm. The regrets of the principal compare with the optimal
-incentives for their means, as for the others.
+``thompson`` argmax of muhat_a + pi_a + N(0, 1/(N_a + 1)), a variant of Gaussian Thompson sampling, which would divide
+the sum behind muhat_a by N_a + 1 too; ``exp3`` draws from a softmax of G_a + t pi_a, where G_a sums its rewards divided
+by the probability of playing the arm. The regrets of the principal compare with the optimal incentives for their means,
+as for the others.
 
 Your own agent is any object with ``reset``, ``choose``, ``learn`` and ``means`` (:class:`Agent`); it works behind
 every door, at Python speed. In the batched door each copy of the game gets a deep copy of it.

@@ -386,8 +386,8 @@ def first_bad(offers: Array, most: float) -> int:
 
 
 @compiled
-def exp3_probability(copies: Array, gains: Array, offers: Array, i: int, arm: int) -> float:
-    """The probability that EXP3 plays an arm now: a softmax of what t rounds at this offer would bring, and mixed."""
+def exp3_softmax(copies: Array, gains: Array, offers: Array, i: int) -> tuple[float, float, float]:
+    """EXP3's softmax of what t rounds at this offer would bring: its rate, the highest of these, the sum of weights."""
     n_arms, t = gains.shape[1], copies[i].t + 1
     rate = math.sqrt(math.log(n_arms) / (n_arms * t))
     highest, total = -np.inf, 0.0
@@ -395,6 +395,16 @@ def exp3_probability(copies: Array, gains: Array, offers: Array, i: int, arm: in
         highest = max(highest, gains[i, b] + t * offers[i, b])
     for b in range(n_arms):
         total += math.exp(rate * (gains[i, b] + t * offers[i, b] - highest))
+    return rate, highest, total
+
+
+@compiled
+def exp3_probability(
+    copies: Array, gains: Array, offers: Array, i: int, arm: int, softmax: tuple[float, float, float]
+) -> float:
+    """The probability that EXP3 plays an arm now: that of its softmax, mixed with the uniform one."""
+    n_arms, t = gains.shape[1], copies[i].t + 1
+    rate, highest, total = softmax
     mixed = min(1.0, n_arms * rate)
     own = math.exp(rate * (gains[i, arm] + t * offers[i, arm] - highest))
     return (1.0 - mixed) * own / total + mixed / n_arms
@@ -406,8 +416,9 @@ def low_regret_arm(rules: Array, copies: Array, arms: Array, plays: Array, gains
     agent, key, t, n_arms = rules[0].agent, copies[i].episode_key, copies[i].t + 1, offers.shape[1]
     if agent == EXP3:
         left = uniform(key, place(EXPLORE, t))
+        softmax = exp3_softmax(copies, gains, offers, i)  # once: its sum is over all arms
         for b in range(n_arms - 1):
-            left -= exp3_probability(copies, gains, offers, i, b)
+            left -= exp3_probability(copies, gains, offers, i, b, softmax)
             if left < 0.0:
                 return b
         return n_arms - 1
@@ -675,7 +686,8 @@ def play(
                 for b in range(n_arms):
                     results[i, OPTIMAL + b] = highest - arms[i, MEAN, b]
             if gains is not None and rules[0].agent == EXP3:
-                gains[i, arm] += r / exp3_probability(copies, gains, offers, i, arm)
+                softmax = exp3_softmax(copies, gains, offers, i)
+                gains[i, arm] += r / exp3_probability(copies, gains, offers, i, arm, softmax)
             plays[i, arm], arms[i, PRINCIPAL_SUM, arm], copies[i].t = n, principal_sum, t
             if linear is None:
                 arms[i, MEAN, arm], arms[i, AGENT_SUM, arm] = mean, agent_sum

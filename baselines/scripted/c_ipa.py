@@ -30,6 +30,8 @@ class CIPA(Principal):
     (a1, a2) are a rule of ours that is valid; the paper's own choice is not known to us. Guarantee, the paper's:
     regret O(d sqrt(T) log T) against the oracle agent; here after about 80, 500, 2000 questions for d = 2, 5, 10 at
     T = 1e4. An answer that leaves S empty, which only an agent that learns or explores can give, ends the search.
+    Against such an agent z may also leave the unit ball (norms above 2 were seen): LinUCB's radius then has no
+    guarantee.
 
     ``arms`` (n_arms, dim): the arms' vectors, which the principal knows (``info["arms"]`` of a reset). ``noise``: the
     standard deviation of X that LinUCB reckons with.

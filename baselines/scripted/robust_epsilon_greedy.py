@@ -25,7 +25,8 @@ class RobustEpsilonGreedy(Principal):
     Offer 1 on each arm once. In round t, with probability min(1, m t^-q), offer pi ~ U[0, 1]^K and note pi and the
     arm A played. Otherwise k = argmax theta_hat + s_hat is offered max s_hat - s_hat_k + 2 sqrt(log eta / eta) after
     eta explorations, where s_hat in [0, 1]^K minimises, by a linear program, the sum over explorations of
-    max(0, max_a (s_a + pi_a) - (s_A + pi_A)): what the agent gave away if s were its means.
+    max(0, max_a (s_a + pi_a) - (s_A + pi_A)): what the agent gave away if s were its means. That is done anew only once
+    there are 25 % more explorations than the last time.
 
     Guarantee: none of ours; the paper's algorithm has regret O(poly(K) T^(11/12) sqrt(log T)). Random answers pull this
     s_hat together (with 15 % of them, .7 between two means was estimated as .5), so it pays too little for arms that

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from baselines import Principal, simulate
 from baselines.benchmark.specs import label
 from baselines.protocol import Follow, Hold
+from baselines.scripted import epsilon_greedy, robust_epsilon_greedy
 from baselines.scripted.belgic import Belgic
 from baselines.scripted.c_ipa import CIPA, Ellipsoid
 from baselines.scripted.epsilon_greedy import EpsilonGreedy, feasible_point, padding
@@ -134,6 +137,9 @@ def test_ipa_probes_halve_the_interval_and_the_margin_is_added() -> None:
     assert [offer.tolist() for offer in offers[:4]] == [[0.5, 0], [0.25, 0], [0.375, 0], [0.3125, 0]]
     assert [offer.tolist() for offer in offers[4:]] == [[0, 0.5], [0, 0.25], [0, 0.125], [0, 0.0625]]
     assert prices(principal) == pytest.approx([0.3125 + 0.001, 0.0625 + 0.001])
+    by_default = IPA(2, 16)
+    drive(by_default, greedy([0.4, 0.7]), np.array([0.0, 0.0]), 8)
+    assert prices(by_default) == pytest.approx([0.3125 + 1 / 16, 0.0625 + 1 / 16])
 
 
 def test_ipa_offers_what_ucb_on_net_rewards_since_the_search_says() -> None:
@@ -288,6 +294,40 @@ def test_contradicting_answers_leave_the_estimate_as_it_was() -> None:
     assert principal.estimate() is before
 
 
+def counted(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> list[None]:
+    """An entry for every linear program that the module solves from now on."""
+    solved: list[None] = []
+    own = module.linprog
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        solved.append(None)
+        return own(*arguments, **options)
+
+    monkeypatch.setattr(module, "linprog", noted)
+    return solved
+
+
+@pytest.mark.parametrize("agent", ["oracle", "empirical-mean"])  # the latter's answers contradict each other at times
+@pytest.mark.parametrize("variant", ["as-published", "gross", "every-round"])
+def test_epsilon_greedy_solves_once_for_each_change_of_its_constraints(
+    variant: str, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solved = counted(monkeypatch, epsilon_greedy)
+    principal = EpsilonGreedy(3, 3000, m=10, variant=variant)
+    asked = [principal.bounds.copy()]
+    estimate = principal.estimate
+
+    def noted() -> Floats:
+        asked.append(principal.bounds.copy())
+        return estimate()
+
+    monkeypatch.setattr(principal, "estimate", noted)
+    simulate(principal, IID([0.35, 0.8, 0.55], [0.9, 0.2, 0.4]), agent, seed=2)
+    changes = sum((before != after).any() for before, after in pairwise(asked))
+    assert len(solved) == changes
+    assert 1 < changes < len(asked) / 2
+
+
 def test_padding() -> None:
     assert padding(100) == pytest.approx(math.sqrt(math.log(100) / 100))
     assert padding(0) == padding(1) == 0.0
@@ -310,6 +350,39 @@ def test_the_least_violation_is_the_agents_means_or_where_some_answers_are_rando
     for offer, arm in zip(offers, noisy, strict=True):
         principal.note(offer, int(arm), teaches=True)
     assert feasible_point(principal.bounds) is None  # where the plain one has no answer
+
+
+def test_the_stand_in_round_by_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its prices, and that s_hat is estimated again only once there are 25 % more explorations."""
+    solved = counted(monkeypatch, robust_epsilon_greedy)
+    mu, theta = np.array([0.35, 0.8, 0.55]), np.array([0.9, 0.2, 0.4])
+    principal = RobustEpsilonGreedy(3, 1500)
+    principal.reset(seed=5)
+    offers, played = [], []
+    s, due, estimates = np.zeros(3), 1, 0
+    for t in range(1500):
+        offer = principal.offer()
+        explores = t >= 3 and (offer > 0).all()
+        if t < 3:
+            assert offer.tolist() == np.eye(3)[t].tolist()
+        elif not explores:
+            if len(offers) >= due:
+                estimates += 1
+                assert len(solved) == estimates
+                s, due = least_violation(np.array(offers), np.array(played)), math.ceil(1.25 * len(offers))
+                solved.pop()  # ours
+            k = int((principal.theta_hat + s).argmax())
+            eta = max(1, len(offers))
+            amount = s.max() - s[k] + 2 * math.sqrt(math.log(eta) / eta)
+            assert offer == pytest.approx(amount * np.eye(3)[k])
+        arm = int((mu + offer).argmax())
+        principal.observe(arm, float(theta[arm]))
+        if explores:
+            offers.append(offer)
+            played.append(arm)
+    assert len(solved) == estimates
+    assert 10 < estimates < 40
+    assert 150 < len(offers) < 300  # 194 expected: the sum of t^(-1/3)
 
 
 def test_the_least_violation_by_hand() -> None:
@@ -385,6 +458,22 @@ def test_c_ipa_never_loses_s_and_is_never_refused(dim: int, seed: int, ties: str
     excess = price - (instance.mu.max() - instance.mu)
     assert (excess > 0).all()
     assert (excess <= 4 / horizon).all()
+
+
+def test_c_ipa_asks_until_the_width_is_1_over_t() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        instance = Linear(ball(rng, 6, 2), ball(rng, 2), ball(rng, 2))
+        principal, choose = CIPA(6, 1000, instance.arms), greedy(instance.mu)
+        widths = []
+        while isinstance(principal.request(), Hold):
+            offer, arms = principal.offer(), instance.arms
+            best = int((arms @ principal.knowledge.centre).argmax())
+            widths.append(principal.knowledge.widths(arms[best] - arms).max())
+            principal.observe(choose(offer), 0.0)
+        assert min(widths) > 1 / 1000
+        best = int((arms @ principal.knowledge.centre).argmax())
+        assert principal.knowledge.widths(arms[best] - arms).max() <= 1 / 1000
 
 
 def test_c_ipa_learns_all_that_the_play_of_a_third_arm_reveals() -> None:
