@@ -55,7 +55,7 @@ def _tell(failures: list[Path]) -> None:
 def run(
     task: list[str] = typer.Option(["default"], help="A task or a suite of tasks; may be given again."),
     principal: list[str] = typer.Option(
-        [], help="A principal, see below; may be given again. Default: each task's own."
+        [], help="A principal, see above; may be given again. Default: each task's own."
     ),
     seeds: int | None = typer.Option(None, min=1, help="Seeds 0, 1, ... of each; default: each task's own number."),
     engine: str = typer.Option("local", help="local (processes on this machine) or ray (a cluster)."),
@@ -245,6 +245,7 @@ def train(
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; a killed run goes on in it."),
     start: Path | None = typer.Option(None, help="Policy file to start from instead of the script."),
+    log_noise: float = typer.Option(-2.5, help="Log of the first deviation of actions; a good start wants less."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
 ) -> None:
     """Train a principal by reinforcement learning on top of a script, and compare it with the scripted ones.
@@ -255,7 +256,7 @@ def train(
         from baselines import tasks
         from baselines.rl import training
 
-        training.show(tasks.task(task), out, algo, objective, steps, seed, start, episodes)
+        training.show(tasks.task(task), out, algo, objective, steps, seed, start, log_noise, episodes)
 
 
 @app.command()

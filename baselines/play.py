@@ -63,6 +63,7 @@ You get that arm's reward and pay its incentive. You see neither the agent's bel
             raise ValueError(
                 f"{text!r} must be two numbers, an arm and its incentive, or {self.n_arms}, one for each arm"
             )
+        self.env.get_wrapper_attr("game").check_offers(offer[None])
         return offer
 
     def outcome(self, action: NDArray[np.float64], reward: float, info: dict[str, Any]) -> str:
@@ -108,7 +109,8 @@ You are the agent. Each round the principal offers incentives, and you play an a
         """An arm."""
         if not text.isdecimal():
             raise ValueError(f"{text!r} must be an arm, an integer from 0 to {self.n_arms - 1}")
-        return int(text)
+        arm: int = self.env.get_wrapper_attr("game").as_arm(int(text))
+        return arm
 
     def outcome(self, action: int, reward: float, info: dict[str, Any]) -> str:
         """The reward; what the principal earned."""
@@ -163,9 +165,10 @@ def _turn(console: Console, seat: Seat, prompt: str) -> tuple[Any, tuple[Any, ..
             continue
         try:
             action = seat.read(text)
-            return action, seat.env.step(action)
-        except ValueError as error:  # the environment has left everything as it was
+        except ValueError as error:
             console.print(Text(f"{error} (? for help)"))
+        else:
+            return action, seat.env.step(action)
 
 
 def _compare(console: Console, seat: Seat, rounds: int, earned: float) -> None:

@@ -56,6 +56,7 @@ class Cell:
             "version": task.version,
             "principal": self.principal,
             "agent": task.agent,
+            "c0": task.c0,
             "instance": task.instance,
             "n_arms": task.n_arms,
             "dim": task.dim or 0,
@@ -114,7 +115,7 @@ def schema() -> "pa.Schema":
     text, integer, number = pa.string(), pa.int64(), pa.float64()
     return pa.schema(
         {
-            **{"task": text, "version": integer, "principal": text, "agent": text, "instance": text},
+            **{"task": text, "version": integer, "principal": text, "agent": text, "c0": number, "instance": text},
             **dict.fromkeys(("n_arms", "dim", "horizon", "seed", "rounds"), integer),
             **dict.fromkeys(SUMS, number),
             "misses": integer,

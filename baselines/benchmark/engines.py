@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import socket
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -22,12 +23,15 @@ from pathlib import Path
 from typing import Any
 
 from baselines.benchmark.cells import Cell, Result, attempt
+from baselines.benchmark.manifest import StoreError
 from baselines.benchmark.specs import parse
-from baselines.benchmark.store import Store, StoreError
+from baselines.benchmark.store import Store
+from baselines.benchmark.versions import versions
 
 CHUNK_CELLS, CHUNK_ROUNDS = 16, 100_000  # at most, unless a cell alone has more rounds
 PATIENCE = 3  # processes that die with a cell before it is kept as a failure
 RETRIES = 5  # of a Ray task whose worker or node died
+SECONDS_TO_ANSWER = 5  # for a cluster at an address
 
 Done = tuple[Cell, bool]
 
@@ -63,7 +67,7 @@ def local(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Done]:
                 yield done
         except BrokenProcessPool:
             for cell in missing:
-                if cell not in finished and store.has(cell):  # written, but not reported any more
+                if cell not in finished and store.done(cell):  # written, but not reported any more
                     finished.add(cell)
                     yield cell, False
             if not finished:  # so every process was at the first cell of its chunk
@@ -143,7 +147,7 @@ def ray(cells: Sequence[Cell], store: Store, workers: int, address: str | None) 
     """Ray tasks, begun again when their node dies; results come back here, so that nodes need no common disk.
 
     When a chunk's workers die again and again, its cells become tasks of their own: those that crash fail alone.
-    The files that specs name travel with the tasks; the package itself must be installed on every node.
+    The files that specs name travel with the tasks; the package itself must be installed on every node, the same.
     """
     import ray
     from ray.exceptions import NodeDiedError, ObjectLostError, OutOfMemoryError, WorkerCrashedError
@@ -155,7 +159,7 @@ def ray(cells: Sequence[Cell], store: Store, workers: int, address: str | None) 
     try:
         shared = ray.put(files)
         play = ray.remote(max_retries=RETRIES)(_play_all)
-        pending = {play.remote(chunk, shared): chunk for chunk in chunks(cells)}
+        pending = {play.remote(chunk, shared, versions()): chunk for chunk in chunks(cells)}
         while pending:
             (done,), _ = ray.wait(list(pending))
             chunk = pending.pop(done)
@@ -163,16 +167,31 @@ def ray(cells: Sequence[Cell], store: Store, workers: int, address: str | None) 
                 results = ray.get(done)
             except (NodeDiedError, ObjectLostError, OutOfMemoryError, WorkerCrashedError):
                 if len(chunk) > 1:
-                    pending |= {play.remote((cell,), shared): (cell,) for cell in chunk}
+                    pending |= {play.remote((cell,), shared, versions()): (cell,) for cell in chunk}
                     continue
                 results = [_died(chunk[0], RETRIES + 1)]
+            if isinstance(results, dict):
+                raise StoreError(f"a node has {results}, and this is {versions()}: install the same on every node")
             for result in results:
                 yield _keep(result, store)
     finally:
         ray.shutdown()
 
 
-def _play_all(cells: Sequence[Cell], files: dict[str, bytes]) -> list[Result]:
+def reach(address: str) -> None:
+    """Raise if nobody listens at an address that is a host and a port: Ray itself would wait for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), SECONDS_TO_ANSWER).close()
+        except OSError as error:
+            raise ValueError(f"address = {address!r} must be that of a Ray cluster: {error}") from error
+
+
+def _play_all(cells: Sequence[Cell], files: dict[str, bytes], wanted: dict[str, str]) -> list[Result] | dict[str, str]:
+    """What came of the cells; if other versions than those wanted are installed here, which."""
+    if versions() != wanted:
+        return versions()
     here = {name: _unpack(name, data) for name, data in files.items()}
     return [attempt(cell, here) for cell in cells]
 

@@ -25,7 +25,8 @@ CAPTIONS = {
     "offers": "Line: the incentive offered in the round of each checkpoint, mean over the seeds that offer one (a gap"
     " where none does)."
     " Circles: what its arm needed to be played, pi*. A line above its circles overpays, one below them is refused."
-    " Of several arms with an incentive, the one with the most above its pi* is shown.",
+    " Of several arms with an incentive, the one with the most above its pi* is shown. What is far above the rest is"
+    " drawn at the top, with a note how high it goes.",
 }
 
 
@@ -101,21 +102,34 @@ def offers(summary: pd.DataFrame, paid: pd.DataFrame, styles: Styles) -> Figure:
     width, height = 2.6 * columns + 0.8, 2.0 * depth + 1.0
     figure = Figure(figsize=(width, height))  # laid out by hand: constraints take seconds for so many panels
     FigureCanvasAgg(figure)
-    figure.subplots_adjust(0.8 / width, 0.5 / height, 1 - 0.1 / width, 1 - 0.5 / height, wspace=0.08, hspace=0.5)
+    figure.subplots_adjust(0.8 / width, 0.6 / height, 1 - 0.1 / width, 1 - 0.5 / height, wspace=0.08, hspace=0.5)
     grid = figure.subplots(depth, columns, sharex=True, sharey=True, squeeze=False)
+    top = _top(paid)
     for axes, principal in zip(grid.flat, principals, strict=False):
         own = paid[paid["principal"] == principal]
-        axes.plot(own["rounds"], own["needed"], "o", color="none", markeredgecolor=INK, markersize=3.5)
-        axes.plot(own["rounds"], own["offer"], ".-", color=styles[principal].colour, linewidth=1.8, markersize=3)
+        needed, offer = own["needed"].clip(upper=top), own["offer"].clip(upper=top)
+        axes.plot(own["rounds"], needed, "o", color="none", markeredgecolor=INK, markersize=3.5)
+        axes.plot(own["rounds"], offer, ".-", color=styles[principal].colour, linewidth=1.8, markersize=3)
         axes.set_title(shown(principal).replace(",", ",\n"), fontsize="small")
         if own["offer"].isna().all():
             axes.text(0.5, 0.5, "offers nothing", ha="center", va="center", transform=axes.transAxes, color=INK)
+        highest = own[["needed", "offer"]].max(axis=None)
+        if highest > top:
+            text = f"up to {highest:.3g}"
+            axes.text(1, 0.88, text, ha="right", va="top", transform=axes.transAxes, color=INK, fontsize="x-small")
         tidy(axes)
     for axes in grid.flat[len(principals) :]:
         axes.set_axis_off()
     for axes in grid.flat[len(principals) - columns : len(principals)]:  # the lowest panel of each column
         axes.tick_params(labelbottom=True)
     grid[0, 0].set_xscale("log")
-    figure.supxlabel("rounds played t", fontsize="medium")
+    figure.supxlabel("rounds played t", fontsize="medium", y=0.08 / height)
     figure.supylabel("incentive", fontsize="medium", x=0.1 / width)
     return figure
+
+
+def _top(paid: pd.DataFrame) -> float:
+    """How high the axes of offers reach: a few that are far higher must not flatten all the others."""
+    shown = paid[["offer", "needed"]].stack()
+    usual = 1.25 * shown.quantile(0.9)
+    return float(usual if shown.max() > 2 * usual > 0 else shown.max())

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from baselines.benchmark import figures, tables
+from baselines.benchmark import figures, overview, tables
 from baselines.benchmark.styles import REST, Styles
 
 DASHES = {"solid": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot"}  # matplotlib's -> plotly's
@@ -21,13 +21,14 @@ DASHES = {"solid": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "d
 
 def page(
     facts: Mapping[str, str],
+    overall: overview.Overview,
     about: Mapping[str, str],
     summary: pd.DataFrame,
     curves: pd.DataFrame,
     images: Mapping[str, Mapping[str, bytes]],
     styles: Mapping[str, Styles],
 ) -> str:
-    """The page. ``facts``: listed at its head; ``about``: what each task is; ``images``: PNG files by task and name.
+    """The page. ``facts``, ``overall``: at its head; ``about``: what each task is; ``images``: PNGs by task and name.
 
     The figure of regret is left out: its curves are drawn by plotly.
     """
@@ -53,7 +54,8 @@ def page(
         regrets=tables.REGRETS,
         pairing=tables.PAIRING,
         headings=["principal", "seeds", *tables.HEADINGS.values()],
-        captions=figures.CAPTIONS,
+        captions=figures.CAPTIONS | {"overall": overview.CAPTION},
+        overall=overall,
         tasks=tasks,
     )
 
@@ -70,34 +72,57 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
 def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, Any]:
     """R_t against t of one task as a plotly figure (data and layout): means, and bands for the best."""
     data: list[dict[str, Any]] = []
+    bands: dict[int, list[float]] = {}  # by their places in data
     for principal in summary["principal"]:
         own = curves[curves["principal"] == principal]
         t, mean, low, high = ([float(f"{x:.6g}") for x in own[c]] for c in ("rounds", "mean", "low", "high"))
         style, label = styles[principal], html.escape(principal).replace("$", "&#36;")
         shared = {"legendgroup": label, "name": label, "mode": "lines"}
         if style != REST and own["low"].notna().all():
-            band = {"x": t + t[::-1], "y": high + low[::-1], "fill": "toself", "opacity": 0.15, "line": {"width": 0}}
+            bands[len(data)] = high + low[::-1]
+            band = {"x": t + t[::-1], "fill": "toself", "opacity": 0.15, "line": {"width": 0}}
             data.append(shared | band | {"fillcolor": style.colour, "hoverinfo": "skip", "showlegend": False})
         line = {"color": style.colour, "dash": DASHES[style.dash], "width": 1 if style == REST else 2}
         data.append(shared | {"x": t, "y": mean, "line": line, "hovertemplate": "t = %{x:,}: %{y:,.5g}"})
-    # On logarithmic axes the view is that of the contenders: a privileged principal's regret can be 1e-9.
-    contenders = curves[
-        curves["principal"].isin(summary.loc[~summary["privileged"], "principal"]) & (curves["mean"] > 0)
+    span = _logarithmic_span(summary, curves)
+    # Plotly leaves out what is not positive there, and a band would become spikes: it ends below the view instead.
+    floor = 10 ** (span[0] - 1) if span else 1.0
+    raised = {i: [y if y > 0 else floor for y in band] for i, band in bands.items()}
+    start = int(span is not None and figures.far_apart(summary))
+    views = (
+        ("linear axes", bands, {"xaxis.type": "linear", "yaxis.type": "linear", "yaxis.autorange": True}),
+        ("logarithmic axes", raised, {"xaxis.type": "log", "yaxis.type": "log", "yaxis.range": span}),
+    )
+    buttons = [
+        {"label": label, "method": "update", "args": [{"y": list(drawn.values())} if drawn else {}, view, list(drawn)]}
+        for label, drawn, view in views
     ]
-    span = [math.log10(end) for end in contenders["mean"].agg(["min", "max"])] if len(contenders) else None
-    views = {
-        "linear axes": {"xaxis.type": "linear", "yaxis.type": "linear", "yaxis.autorange": True},
-        "logarithmic axes": {"xaxis.type": "log", "yaxis.type": "log", "yaxis.range": span},
-    }
-    buttons = [{"label": label, "method": "relayout", "args": [view]} for label, view in views.items()]
+    for i, ends in views[start][1].items():
+        data[i]["y"] = ends
+    axes = {"type": "log" if start else "linear"}
     layout = {
-        "xaxis": {"title": {"text": "rounds played t"}},
-        "yaxis": {"title": {"text": "regret R_t"}},
+        "xaxis": axes | {"title": {"text": "rounds played t"}},
+        "yaxis": axes | {"title": {"text": "regret R_t"}} | ({"range": span} if start else {}),
         "updatemenus": [
-            {"buttons": buttons, "type": "buttons", "direction": "right", "x": 0, "y": 1.15, "xanchor": "left"}
+            {
+                **{"buttons": buttons, "active": start, "type": "buttons", "direction": "right"},
+                **{"x": 0, "y": 1.15, "xanchor": "left"},
+            }
         ],
+        "legend": {"tracegroupgap": 0},
         "hovermode": "closest",
         "hoverlabel": {"namelength": -1},
         "margin": {"t": 50, "r": 20},
     }
     return {"data": data, "layout": layout}
+
+
+def _logarithmic_span(summary: pd.DataFrame, curves: pd.DataFrame) -> list[float] | None:
+    """What logarithmic axes show: the contenders, since a privileged one's regret can be 1e-9; None if nothing."""
+    contenders = summary.loc[~summary["privileged"], "principal"]
+    means = curves.loc[curves["principal"].isin(contenders) & (curves["mean"] > 0), "mean"]
+    if means.empty:
+        return None
+    low, high = math.log10(means.min()), math.log10(means.max())
+    margin = 0.05 * (high - low) + 0.05
+    return [low - margin, high + margin]

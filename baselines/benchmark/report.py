@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from baselines.benchmark import behaviour, statistics, tables
-from baselines.benchmark.results import read
+from baselines.benchmark import behaviour, overview, statistics, tables
+from baselines.benchmark.results import listed, read
 from baselines.benchmark.store import write_whole
 from pa_env.checks import known
 
@@ -55,8 +55,10 @@ def build(directory: Path) -> Path:
         images[task] = {name: as_png(figure) for name, figure in drawn.items()}
     files = {f"figures/{task}-{name}.png": data for task in images for name, data in images[task].items()}
     files["table.csv"] = as_text(summary, "csv").encode()
-    files["table.md"] = as_text(summary, "markdown").encode()
-    files["index.html"] = page(tables.facts(results), about, summary, curves, images, chosen).encode()
+    overall = overview.overview(results, summary)
+    text = [overview.CAPTION, overview.markdown(overall), as_text(summary, "markdown")]
+    files["table.md"] = "\n\n".join(text).encode()
+    files["index.html"] = page(tables.facts(results), overall, about, summary, curves, images, chosen).encode()
     report = directory / "report"
     (report / "figures").mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
@@ -65,14 +67,15 @@ def build(directory: Path) -> Path:
 
 
 def show(directory: Path) -> None:
-    """Print the tables of all tasks to the terminal; the other regrets are in the report."""
+    """Print a table for each task and one of all of them to the terminal; the other regrets are in the report."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text  # plain: labels are not markup
 
     results = read(directory)
+    summary = statistics.summary(results.rows)
     console = Console()
-    for task, part in statistics.summary(results.rows).groupby("task", sort=False):
+    for task, part in summary.groupby("task", sort=False):
         table = Table(title=Text(task), caption=Text(tables.about(task, results.rows)))
         table.add_column("principal", overflow="fold")
         for score in IN_TERMINAL:
@@ -81,3 +84,7 @@ def show(directory: Path) -> None:
             table.add_row(Text(tables.name(row)), *(tables.with_interval(row, score) for score in IN_TERMINAL))
         console.print(table)
     console.print(Text(tables.PAIRING))
+    for table in overview.for_terminal(overview.overview(results, summary), console.width):
+        console.print(table)
+    if results.failures:
+        console.print(Text(f"Failed cells: {listed(results.failures)}. Why is in {directory / 'failures'}."))

@@ -100,7 +100,7 @@ def label(spec: str) -> str:
 
 
 def fingerprint(spec: str) -> str | None:
-    """SHA-256 of the file that a spec's principal comes from; None for the scripted ones, which have a version."""
+    """SHA-256 of the file that a spec's principal comes from; None for the scripted ones (see versions)."""
     parsed = parse(spec)
     path = parsed.file
     if parsed.where in rl.shipped():

@@ -1,6 +1,6 @@
 """Where results are kept: a folder to which cells are added, each whole or not at all.
 
-- ``benchmark.json``: the format, the versions, the commands, tasks, principals and seeds;
+- ``benchmark.json``: the format, the versions of code and libraries, the commands, tasks, principals and seeds;
 - ``cells/*.parquet``: a file a cell (``pandas.read_parquet(folder / "cells")`` opens them all);
 - ``failures/*.txt``: the traceback of each cell that failed; such a cell is played again by the next command;
 - ``lock``: held by the one command that may write; it is let go when that command ends, however it ends.
@@ -9,28 +9,20 @@
 import fcntl
 import json
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numba
-import numpy as np
-
-import pa_env
+from baselines.benchmark import manifest
 from baselines.benchmark.cells import Cell, Result, file_name, schema
+from baselines.benchmark.manifest import StoreError
 from baselines.benchmark.specs import fingerprint
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 1
 HALF_WRITTEN = (".*.benchmark.json.tmp", "cells/.*.parquet.tmp", "failures/.*.txt.tmp")
-
-
-class StoreError(OSError):
-    """The folder can't be used as it is; the message says why, and what to do."""
 
 
 class Store:
@@ -70,18 +62,25 @@ class Store:
                 raise _damaged(path, f"its {name} is not {value!r}")
         return True
 
-    # ------------------------------------------------------------------------------------- benchmark.json
+    def done(self, cell: Cell) -> bool:
+        """Whether the cell is there; if so, nothing is left of an earlier failure, though ``keep`` was killed."""
+        there = self.has(cell)
+        if there:
+            self.failure(cell).unlink(missing_ok=True)
+        return there
 
     def enter(self, cells: Iterable[Cell], command: str) -> None:
         """Note what is about to be played; refuse if results of other versions are there."""
-        noted = self._read_manifest()
+        noted = manifest.to_add_to(self.manifest)
         known = json.dumps(noted)
         if command not in noted["commands"]:
             noted["commands"].append(command)
         for cell in cells:
             task = noted["tasks"].setdefault(cell.task.name, {"version": cell.task.version, "seeds": 0})
             if task["version"] != cell.task.version:
-                raise _other(self.directory, f"version {task['version']} of task {cell.task.name}", cell.task.version)
+                raise manifest.other(
+                    self.manifest, f"version {task['version']} of task {cell.task.name}", cell.task.version
+                )
             task["seeds"] = max(task["seeds"], cell.seed + 1)
         for spec in {cell.principal: None for cell in cells}:
             now = fingerprint(spec)
@@ -98,21 +97,6 @@ class Store:
         for folder in ("cells", "failures"):
             (self.directory / folder).mkdir(exist_ok=True)
 
-    def _read_manifest(self) -> dict[str, Any]:
-        ours = {"format": FORMAT, "version": pa_env.__version__}
-        try:
-            noted: dict[str, Any] = json.loads(self.manifest.read_text())
-            theirs = {name: noted[name] for name in (*ours, "commands", "tasks", "principals")}
-        except FileNotFoundError:
-            versions = {"python": sys.version.split()[0], "numpy": np.__version__, "numba": numba.__version__}
-            return {**ours, **versions, "commands": [], "tasks": {}, "principals": {}}
-        except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{self.manifest} is damaged ({error}): mend it, or name a new folder by --out") from error
-        for name, value in ours.items():
-            if theirs[name] != value:
-                raise _other(self.directory, f"{name} {theirs[name]}", value)
-        return noted
-
 
 def read_cell(path: Path) -> "pa.Table":
     """The table in a cell's file; raises if it is damaged."""
@@ -121,7 +105,7 @@ def read_cell(path: Path) -> "pa.Table":
 
     try:
         table = pq.ParquetFile(path, page_checksum_verification=True).read()
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:  # a name of a column may not be UTF-8
         raise _damaged(path, str(error)) from error
     if not table.num_rows or not table.schema.equals(schema()):
         raise _damaged(path, "it has other columns than a cell, or no rows")
@@ -185,7 +169,3 @@ def write_generated(path: Path, command: str, text: str) -> None:
 
 def _damaged(path: Path, how: str) -> StoreError:
     return StoreError(f"{path} is damaged ({how}): delete this file and run the same command again")
-
-
-def _other(directory: Path, theirs: str, ours: object) -> StoreError:
-    return StoreError(f"{directory} has results of {theirs}, and this is {ours}: name a new folder by --out")

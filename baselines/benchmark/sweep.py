@@ -12,6 +12,7 @@ from baselines.tasks import Task
 from pa_env.checks import at_least, known
 
 ENGINES = ("local", "ray")
+OVERHEAD = 100_000  # rounds that take as long as what a cell needs beside them
 
 
 def plan(tasks: Sequence[Task], principals: Sequence[str], seeds: int | None) -> list[Cell]:
@@ -50,26 +51,34 @@ def run(
 
     Returns the files with the tracebacks of the cells that failed.
     """
-    from rich.progress import MofNCompleteColumn, Progress
+    from rich.progress import Progress, TextColumn
 
     known("engine", engine, ENGINES)
     if address is not None and engine != "ray":
         raise ValueError(f"address = {address!r} is for engine = 'ray', and this is engine = {engine!r}")
     if engine == "ray" and importlib.util.find_spec("ray") is None:
         raise ValueError("engine = 'ray' needs Ray, which is not installed: pip install 'principal-agent-env[ray]'")
+    if address is not None:
+        engines.reach(address)
     workers = int(at_least("workers", workers or os.cpu_count() or 1, 1, whole=True))
     failures: list[Path] = []
     with locked(out) as store:
         store.enter(cells, command)
-        missing = [cell for cell in cells if not store.has(cell)]
-        with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), transient=True) as progress:
-            bar = progress.add_task("cells", total=len(cells), completed=len(cells) - len(missing))
+        missing = [cell for cell in cells if not store.done(cell)]
+        work = {cell: cell.task.horizon + OVERHEAD for cell in cells}
+        columns = (*Progress.get_default_columns(), TextColumn("{task.fields[count]} of {task.fields[cells]}"))
+        # Cells differ in length, and come in an order: a speed over seconds would say nothing about the rest.
+        with Progress(*columns, transient=True, speed_estimate_period=600) as progress:
+            count = len(cells) - len(missing)
+            done = sum(work.values()) - sum(work[cell] for cell in missing)
+            bar = progress.add_task("cells", total=sum(work.values()), completed=done, count=count, cells=len(cells))
             if engine == "ray":
                 played = engines.ray(missing, store, workers, address)
             else:
                 played = engines.local(missing, store, workers)
             for cell, failed in played:
-                progress.advance(bar)
+                count += 1
+                progress.update(bar, advance=work[cell], count=count)
                 if failed:
                     failures.append(store.failure(cell))
     return failures

@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from baselines.benchmark.results import Results
+from baselines.benchmark.results import Results, listed
+from baselines.benchmark.versions import LIBRARIES
 from baselines.tasks import TASKS
 
 HEADINGS = {
@@ -41,9 +42,18 @@ def number(value: float, sign: str = "") -> str:
 
 def with_interval(row: Mapping[str, Any], score: str) -> str:
     """``mean [low, high]``; the mean alone where there is no interval, or one of no width."""
-    sign = "+" if score.endswith("difference") else ""
-    ends = [number(row[score + end], sign) for end in ("", "_low", "_high")]
+    ends = [number(row[score + end], _sign(score)) for end in ("", "_low", "_high")]
     return ends[0] if ends[1] == ends[2] else f"{ends[0]} [{ends[1]}, {ends[2]}]"
+
+
+def with_half_width(row: Mapping[str, Any], score: str) -> str:
+    """``mean ± half`` the width of the interval; the mean alone where there is no interval, or one of no width."""
+    half = (row[f"{score}_high"] - row[f"{score}_low"]) / 2
+    return number(row[score], _sign(score)) + (f" ± {number(half)}" if half > 0 else "")
+
+
+def _sign(score: str) -> str:
+    return "+" if score.endswith("difference") else ""
 
 
 def readable(summary: pd.DataFrame) -> pd.DataFrame:
@@ -78,20 +88,23 @@ def about(task: str, rows: pd.DataFrame) -> str:
     first, seeds = cells.iloc[0], cells.groupby("principal")["seed"].agg(set)
     probes = f"{TASKS[task].probes} " if task in TASKS else ""
     dim = f", d = {first['dim']}" if first["dim"] else ""
+    explores = f" (c0 = {first['c0']:g})" if first["c0"] else ""
     return (
-        f"{probes}Agent {first['agent']}, instance {first['instance']}, K = {first['n_arms']}{dim},"
+        f"{probes}Agent {first['agent']}{explores}, instance {first['instance']}, K = {first['n_arms']}{dim},"
         f" T = {first['horizon']:,}; {len(set.union(*seeds))} seeds, of which all principals have"
         f" {len(set.intersection(*seeds))}."
     )
 
 
 def facts(results: Results) -> dict[str, str]:
-    """How the results were made: commands (a line each), versions, seeds, failures."""
+    """How the results were made: commands (a line each), versions, seeds, failures and whose they are."""
     manifest, seeds = results.manifest, results.rows["seed"]
-    versions = [f"{name} {manifest[name]}" for name in ("python", "numpy", "numba")]
+    versions = [f"{name} {manifest[name]}" for name in ("python", *LIBRARIES)]
+    failed = str(results.failures.total())
     return {
         "commands": "\n".join(manifest["commands"]),
         "versions": ", ".join([f"principal-agent-env {manifest['version']}", *versions]),
+        "code": manifest["code"][:12],
         "seeds": f"{seeds.min()} to {seeds.max()}",
-        "failed cells": str(results.failures),
+        "failed cells": f"{failed} ({listed(results.failures)})" if results.failures else failed,
     }

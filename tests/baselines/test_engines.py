@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from baselines.benchmark import engines, sweep
+from baselines.benchmark import engines, sweep, versions
+from baselines.benchmark.cells import attempt
 from baselines.benchmark.store import locked
 from baselines.tasks import tasks
 
@@ -64,6 +65,14 @@ def test_a_principal_that_crashes_its_worker_fails_its_own_cells(
     assert contents(tmp_path / "ray" / "cells") == contents(tmp_path / "local" / "cells")
     assert [path.name.rsplit("--")[-1] for path in sorted(failures)] == ["0.txt", "1.txt"]
     assert all("its process died 2 times" in path.read_text() for path in failures)
+
+
+def test_a_node_with_another_version_plays_nothing(tmp_path: Path) -> None:
+    cells = sweep.plan(tasks("tiny"), ["zero"], 1)
+    here = versions.versions()
+    assert engines._play_all(cells, {}, here | {"code": "another"}) == here
+    (result,) = engines._play_all(cells, {}, here)
+    assert result.data == attempt(cells[0]).data
 
 
 def test_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,12 +46,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, list
 def column(page: Any, heading: str) -> list[str]:
     """The cells under a heading, as they are shown."""
     place = HEADINGS.index(heading)
-    return [row.locator("td").nth(place).inner_text() for row in page.locator("tbody tr").all()]
+    return [row.locator("td").nth(place).inner_text() for row in page.locator("section tbody tr").all()]
 
 
 def sort(page: Any, heading: str) -> list[str]:
     """Click a heading; the column under it then."""
-    page.locator("th button").nth(HEADINGS.index(heading)).click()
+    page.locator("section th button").nth(HEADINGS.index(heading)).click()
     return column(page, heading)
 
 
@@ -94,6 +94,22 @@ def test_a_click_in_the_legend_hides_a_curve(opened: tuple[Any, list[str]]) -> N
     assert set(page.evaluate(states)) == {True}
     page.locator(".legend .traces", has_text="zero").locator(".legendtoggle").click()
     page.wait_for_function(f"{states}.every(visible => visible === 'legendonly')")
+
+
+def test_all_principals_in_all_tasks_are_sorted_too(opened: tuple[Any, list[str]]) -> None:
+    page, _ = opened
+    assert page.locator(".overall th").all_inner_texts() == ["principal", "k3-t100-uniform\nempirical-mean"]
+    page.locator(".overall th button").nth(1).click()
+    shown = numbers(page.locator(".overall td:nth-child(2)").all_inner_texts())
+    assert len(shown) == len(PRINCIPALS) + 1
+    assert shown == sorted(shown)
+    assert page.locator(".overall td.best").count() == 1
+
+
+def test_no_table_is_cut(opened: tuple[Any, list[str]]) -> None:
+    page, _ = opened
+    cut = "[...document.querySelectorAll('.wide')].filter(wide => wide.scrollWidth > wide.clientWidth).length"
+    assert page.evaluate(cut) == 0
 
 
 def test_axes_change_at_the_press_of_a_button(opened: tuple[Any, list[str]]) -> None:

@@ -1,6 +1,7 @@
 """A person at the table: what is typed, what is shown, how it ends."""
 
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -102,6 +103,21 @@ def test_agents_seat() -> None:
 
 def test_even_the_oracle_offers_in_the_agents_seat() -> None:
     assert play("0\n1\n2\n0\n", "--seat", "agent", "--principal", "oracle").count("the principal got") == 4
+
+
+def test_a_principal_that_fails_is_not_taken_for_a_bad_answer(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("""
+from baselines import Principal, hold
+class Raises(Principal):
+    def rounds(self):
+        yield hold(0, 0.5)
+        raise ValueError("I give up")
+""")
+    shown = CliRunner().invoke(app, ["play", *GAME, "--seat", "agent", "--principal", f"{own}:Raises"], input="0\n" * 4)
+    assert shown.exit_code == 1
+    assert "Error: I give up" in shown.stderr
+    assert shown.output.count("of 4>") == 1
 
 
 @pytest.mark.parametrize(

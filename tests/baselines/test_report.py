@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import matplotlib.image
@@ -9,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from rich.console import Console
 from typer.testing import CliRunner
 
 from baselines.__main__ import app
-from baselines.benchmark import behaviour, report, statistics, tables
+from baselines.benchmark import behaviour, figures, leaderboard, overview, report, statistics, tables
 from baselines.benchmark.results import read
 from baselines.benchmark.store import MARK, StoreError
 from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
@@ -103,9 +105,88 @@ def test_one_principal_and_one_seed_make_a_report(tmp_path: Path, principals: li
 
 
 def test_failed_cells_are_said(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero", "ipa", "ppo-k3-t100"], seeds=2)
+    assert tables.facts(read(out))["failed cells"] == "0"
+    for name in ("zero--1", "ipa--0", "ipa--1"):
+        (out / "failures" / f"k3-t100-uniform--{name}.txt").write_text("boom")
+        (out / "cells" / f"k3-t100-uniform--{name}.parquet").unlink()
+    (out / "failures" / "k3-t100-uniform--ppo-k3-t100--0.txt").write_text("left behind by a kill, the cell is there")
+    whose = "ipa in k3-t100-uniform: 2, zero in k3-t100-uniform: 1"
+    assert tables.facts(read(out))["failed cells"] == f"3 ({whose})"
+    _, output = command("report", out)
+    assert f"Failed cells: {whose}." in " ".join(output.split())
+    assert re.search(r"│ ipa +│ +failed +│", output)  # it has no results, and is shown
+    assert "| ipa " in (out / "report" / "table.md").read_text()
+    assert whose in (out / "report" / "index.html").read_text()
+
+
+def test_all_cells_failed(tmp_path: Path) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=1)
-    (out / "failures" / "k3-t100-uniform--zero--1.txt").write_text("boom")
-    assert tables.facts(read(out))["failed cells"] == "1"
+    (out / "cells" / "k3-t100-uniform--zero--0.parquet").unlink()
+    with pytest.raises(StoreError, match="has no results: none was played"):
+        read(out)
+    (out / "failures" / "k3-t100-uniform--zero--0.txt").write_text("boom")
+    with pytest.raises(StoreError, match=r"its cells failed \(zero in k3-t100-uniform: 1\), see .*failures"):
+        read(out)
+
+
+# -------------------------------------------------------------------------------------- all principals in all tasks
+
+
+def test_the_table_of_all_has_every_mean_once_and_marks_the_best(results: Path) -> None:
+    report.build(results)
+    found = read(results)
+    summary = statistics.summary(found.rows)
+    made = overview.overview(found, summary)
+    assert made.agents == {"k3-t100-uniform": "empirical-mean", "k5-t200-uniform-exploratory": "exploratory"}
+    assert list(made.rows) == ["profit-target", "zero", "oracle (privileged)", "elimination,constants=practical"]
+    for place, task in enumerate(SMALL):
+        part = summary[summary["task"] == task].set_index("principal")
+        for name, row in made.rows.items():
+            expected = part.loc[name.removesuffix(" (privileged)")]
+            assert row[place].regret == expected["regret"]
+            assert row[place].text == tables.number(expected["regret"])
+            assert row[place].best == expected["best"]
+        assert [row[place].best for row in made.rows.values()].count(True) == 1
+    table = (results / "report" / "table.md").read_text().split("\n\n")[1]
+    heads, _, *lines = table.splitlines()
+    assert [head.strip() for head in heads.split("|")[2:-1]] == [
+        *("k3-t100-uniform, empirical-mean", "k5-t200-uniform-exploratory, exploratory")
+    ]
+    assert len(lines) == len(PRINCIPALS)
+    assert table.count("**") == 2 * len(SMALL)
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_table_of_all_fits_the_terminal(results: Path, width: int) -> None:
+    names = [f"k{n}-t1e7-misaligned-exploratory" for n in range(9)]
+    row = [overview.Entry(1e6, "1,000,000", "± 1,000", best=n % 2 == 0) for n in range(9)]
+    made = overview.Overview(dict.fromkeys(names, "exploratory"), {"elimination,constants=practical": row, "ipa": row})
+    console = Console(width=width, file=io.StringIO())
+    for table in overview.for_terminal(made, width):
+        console.print(table)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert shown.count("1,000,000*") == 2 * 5
+    assert shown.count("1,000,000") == 2 * 9
+    assert all(shown.count(f"k{n} ") == 1 for n in range(9))
+    assert "…" not in shown
+
+
+# -------------------------------------------------------------------------------------- figures
+
+
+def test_one_offer_far_above_the_rest_does_not_flatten_the_axes(results: Path) -> None:
+    found = read(results)
+    part = statistics.summary(found.rows).query("task == 'k3-t100-uniform'")
+    paid = behaviour.paid(found.rows[found.rows["task"] == "k3-t100-uniform"])
+    chosen = styles(part)["k3-t100-uniform"]
+    before = figures.offers(part, paid, chosen).axes[0].get_ylim()[1]
+    paid.loc[paid["offer"].idxmax(), "offer"] = 1000.0
+    drawn = figures.offers(part, paid, chosen)
+    assert drawn.axes[0].get_ylim()[1] < 2 * before
+    assert [text.get_text() for axes in drawn.axes for text in axes.texts if "up to" in text.get_text()] == [
+        "up to 1e+03"
+    ]
 
 
 # -------------------------------------------------------------------------------------- mistakes
@@ -130,7 +211,7 @@ def test_a_damaged_cell_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=2)
     damaged = out / "cells" / "k3-t100-uniform--zero--1.parquet"
     whole = damaged.read_bytes()
-    for data in (b"", whole[:-100], b"PAR1 no", flipped(whole, len(whole) // 2)):
+    for data in (b"", whole[:-100], b"PAR1 no", flipped(whole, 300)):
         damaged.write_bytes(data)
         with pytest.raises(StoreError, match=f"{damaged.name} is damaged"):
             report.build(out)
@@ -143,7 +224,7 @@ def test_no_flipped_bit_changes_what_is_read(tmp_path: Path) -> None:
     whole, rows = file.read_bytes(), read(out).rows
     noticed = 0
     for place in range(4, len(whole), 23):
-        file.write_bytes(flipped(whole, place))
+        file.write_bytes(flipped(whole, place, 0x80 if place % 2 else 1))
         try:
             assert_frame_equal(read(out).rows, rows)
         except StoreError:
@@ -151,8 +232,8 @@ def test_no_flipped_bit_changes_what_is_read(tmp_path: Path) -> None:
     assert noticed > 20
 
 
-def flipped(data: bytes, place: int) -> bytes:
-    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+def flipped(data: bytes, place: int, bit: int = 1) -> bytes:
+    return data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :]
 
 
 def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
@@ -216,6 +297,7 @@ def test_leaderboard_ranks_and_counts(results: Path, tmp_path: Path) -> None:
     assert text.startswith(MARK.format("leaderboard"))
     assert "pa-bench run --task <small> & more" in text
     assert f"pa-bench leaderboard {results} --out {out}" in text
+    assert "The tasks of the suite" not in text
     summary = statistics.summary(read(results).rows)
     for task in SMALL:
         part = text.split(f"## {task}\n")[1].split("##")[0]
@@ -228,6 +310,11 @@ def test_leaderboard_ranks_and_counts(results: Path, tmp_path: Path) -> None:
     tally = [line.split("|")[2:5] for line in text.split("## Wins")[1].split("##")[0].splitlines() if "|" in line][2:]
     assert np.array(tally, int).sum() == len(SMALL) * (len(PRINCIPALS) - 1)
     assert np.array(tally, int)[:, 0].sum() == len(SMALL)
+
+
+def test_leaderboard_names_the_suite(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["tiny"], ["zero"], seeds=1)
+    assert "The tasks of the suite `tiny`. Generated by" in leaderboard.leaderboard(read(out), "")
 
 
 def test_leaderboard_replaces_only_its_own(results: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import pa_env
+from baselines.benchmark import versions
 from baselines.benchmark.cells import Cell, Result, attempt, file_name, play, schema
 from baselines.benchmark.store import Store, StoreError, locked
 from baselines.tasks import TASKS, task
@@ -32,7 +33,7 @@ def fill(directory: Path, cells: list[Cell] = CELLS) -> None:
 def test_the_columns_of_a_cell() -> None:
     text, integers, numbers = "string", "int64", "double"
     expected = {
-        **{"task": text, "version": integers, "principal": text, "agent": text, "instance": text},
+        **{"task": text, "version": integers, "principal": text, "agent": text, "c0": numbers, "instance": text},
         **{"n_arms": integers, "dim": integers, "horizon": integers, "seed": integers, "rounds": integers},
         **{"regret": numbers, "regret_oracle": numbers, "regret_bar": numbers, "utility": numbers},
         **{"expected_utility": numbers, "overpayment": numbers, "misses": integers},
@@ -50,7 +51,10 @@ def test_rows_are_the_run() -> None:
     assert table.loc[0, ["task", "principal", "agent", "instance"]].tolist() == [
         *("d3-k5-t1e4-linear", "linear", "ols", "unit-ball")
     ]
-    assert table.loc[0, ["version", "n_arms", "dim", "horizon", "seed"]].tolist() == [1, 5, 3, 10_000, 3]
+    numbers = table.loc[0, ["version", "n_arms", "dim", "horizon", "seed"]].tolist()
+    assert numbers == [cell.task.version, 5, 3, 10_000, 3]
+    exploring = Cell(task("k5-t1e6-uniform-exploratory-c0.05"), "zero", 0)
+    assert play(exploring)["c0"].unique().to_pylist() == [0.05]
     assert principal.arms.tolist() == game.features[0].tolist()  # type: ignore[attr-defined]
     assert (table["plays"].map(sum) == table["rounds"]).all()
     assert {len(row) for name in ("plays", "offers", "optimal_incentives") for row in table[name]} == {5}
@@ -99,7 +103,7 @@ def test_what_benchmark_json_says(tmp_path: Path) -> None:
     fill(tmp_path)
     noted = json.loads((tmp_path / "benchmark.json").read_text())
     assert noted["version"] == pa_env.__version__
-    assert {"format", "python", "numpy", "numba"} <= set(noted)
+    assert {"format", "code", "python", "numpy", "numba", "scipy"} <= set(noted)
     assert noted["commands"] == ["pa-bench run"]
     assert noted["tasks"] == {"tiny": {"version": 1, "seeds": 2}}
     assert noted["principals"] == {"zero": None, "elimination": None}
@@ -130,10 +134,11 @@ def test_a_folder_is_extended(tmp_path: Path) -> None:
         lambda data: data[: len(data) // 2],
         lambda data: b"garbage" * 100,
         lambda data: data[:300] + bytes([data[300] ^ 255]) + data[301:],
+        lambda data: data.replace(b"overpayment", b"\xffverpayment"),
         lambda data: attempt(CELLS[1]).data,
         lambda data: attempt(Cell(task("k3-t100-uniform"), "zero", 0)).data,
     ],
-    ids=["empty", "truncated", "garbage", "a flipped byte", "another seed", "another task"],
+    ids=["empty", "truncated", "garbage", "a flipped byte", "names not UTF-8", "another seed", "another task"],
 )
 def test_a_damaged_cell(tmp_path: Path, damage: object) -> None:
     fill(tmp_path)
@@ -148,13 +153,23 @@ def test_a_damaged_cell(tmp_path: Path, damage: object) -> None:
     assert Store(tmp_path).has(CELLS[0])
 
 
-@pytest.mark.parametrize(("key", "value"), [("format", 0), ("version", "0.0.1")])
-def test_results_of_another_version(tmp_path: Path, key: str, value: object) -> None:
+@pytest.mark.parametrize(
+    ("key", "value", "what"),
+    [
+        ("format", 0, "format 0"),
+        ("version", "0.0.1", "version 0.0.1"),
+        ("code", "f00" * 20, "the game's and the principals' code f00f00f00f00"),
+        ("numpy", "1.26.4", "numpy 1.26.4"),
+        ("numba", "0.50", "numba 0.50"),
+        ("scipy", "1.0", "scipy 1.0"),
+    ],
+)
+def test_results_of_another_version(tmp_path: Path, key: str, value: object, what: str) -> None:
     fill(tmp_path)
     manifest = tmp_path / "benchmark.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {key: value}))
     before = contents(tmp_path)
-    with pytest.raises(StoreError, match=rf"has results of {key} {value}, and this is .*: name a new folder by --out"):
+    with pytest.raises(StoreError, match=rf"has results of {what}, and this is .*: name a new folder by --out"):
         fill(tmp_path)
     assert contents(tmp_path) == before
 
@@ -169,9 +184,45 @@ def test_results_of_another_version_of_a_task(tmp_path: Path) -> None:
 
 def test_a_damaged_manifest(tmp_path: Path) -> None:
     fill(tmp_path)
-    (tmp_path / "benchmark.json").write_text('{"format": ')
-    with pytest.raises(StoreError, match=r"benchmark.json is damaged"):
-        fill(tmp_path)
+    manifest = tmp_path / "benchmark.json"
+    noted = json.loads(manifest.read_text())
+    wrong = {"commands": 3, "tasks": [], "principals": "zero", "version": None}
+    texts = ['{"format": ', "[]", "{}", *(json.dumps(noted | {key: value}) for key, value in wrong.items())]
+    texts += [json.dumps(noted | {"commands": [3]}), json.dumps(noted | {"tasks": {"tiny": {"version": "1"}}})]
+    for text in texts:
+        manifest.write_text(text)
+        with pytest.raises(StoreError, match=r"benchmark.json is damaged \(.*\): mend it"):
+            fill(tmp_path)
+        assert manifest.read_text() == text
+
+
+def test_the_digest_of_the_code_follows_every_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    digest, sources = versions.versions.__wrapped__, versions.sources()
+    before = digest()["code"]
+    for name, path in sources.items():
+        (tmp_path / "changed.py").write_bytes(path.read_bytes() + b"\n")
+        monkeypatch.setattr(versions, "sources", lambda name=name: sources | {name: tmp_path / "changed.py"})
+        assert digest()["code"] != before
+
+
+def test_the_digest_has_all_the_code_that_plays_a_cell() -> None:
+    code = """
+import sys
+from baselines.benchmark.cells import Cell
+from baselines.tasks import tasks
+for made in tasks("k3-t100-uniform", "d3-k5-t1e4-linear"):
+    for principal in made.principals:
+        Cell(made, principal, 0).begin()
+print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "baselines")))
+"""
+    with python(code) as process:
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    loaded = set(output.split())
+    digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in versions.sources()}
+    assert loaded >= {"baselines.rl.trained", "baselines.scripted.steiner", "pa_env.kernel"}
+    beside = {f"baselines.benchmark{part}" for part in ("", ".store", ".manifest", ".versions")}
+    assert loaded - digested == {"baselines", "baselines.tasks", "baselines.rl.recipes", *beside}
 
 
 def test_a_principal_whose_file_was_changed(tmp_path: Path) -> None:

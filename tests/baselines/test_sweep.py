@@ -4,18 +4,22 @@ import itertools
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.progress import Progress, ProgressColumn
 from typer.testing import CliRunner
 
 import baselines
 from baselines.__main__ import app
 from baselines.benchmark import engines, sweep
-from baselines.benchmark.cells import attempt
+from baselines.benchmark.cells import Cell, attempt
 from baselines.benchmark.store import locked
 from baselines.tasks import task, tasks
 
@@ -73,7 +77,36 @@ def test_bad_input(tmp_path: Path) -> None:
         sweep.run(cells, tmp_path / "out", "", engine="rai")
     with pytest.raises(ValueError, match="address = 'auto' is for engine = 'ray'"):
         sweep.run(cells, tmp_path / "out", "", address="auto")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        nobody = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(ValueError, match=f"address = '{nobody}' must be that of a Ray cluster: .*refused"):
+            sweep.run(cells, tmp_path / "out", "", engine="ray", address=nobody)
     assert not list(tmp_path.iterdir())
+
+
+def test_time_left_weighs_cells_by_their_lengths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bars: list[Progress] = []
+
+    def watched(*columns: ProgressColumn, **options: Any) -> Progress:
+        bars.append(Progress(*columns, **options))
+        return bars[0]
+
+    def play_none(cells: list[Cell], *_: object) -> Iterator[engines.Done]:
+        (bar,) = bars[0].tasks
+        yield cells[0], False
+        shown.append((bar.percentage, bar.fields["count"]))
+        yield cells[1], False
+        shown.append((bar.percentage, bar.fields["count"]))
+
+    shown: list[tuple[float, int]] = []
+    monkeypatch.setattr("rich.progress.Progress", watched)
+    monkeypatch.setattr(engines, "local", play_none)
+    cells = sweep.plan(tasks("tiny", "k5-t1e7-uniform"), ["zero"], 1)
+    sweep.run(cells, tmp_path / "out", "pa-bench run")
+    assert 0 < shown[0][0] < 2  # one of two cells, and nearly nothing of the rounds
+    assert shown == [(shown[0][0], 1), (100, 2)]
+    assert bars[0].speed_estimate_period >= 600
 
 
 # -------------------------------------------------------------------------------------- killed
@@ -113,9 +146,17 @@ def children(pid: int) -> list[int]:
 def wait_for_the_end_of(processes: list[int]) -> None:
     """Whoever plays cells must not outlive the command."""
     end = time.monotonic() + 10
-    while any(Path(f"/proc/{pid}").exists() for pid in processes) and time.monotonic() < end:
+    while any(map(alive, processes)) and time.monotonic() < end:
         time.sleep(0.01)
-    assert not [pid for pid in processes if Path(f"/proc/{pid}").exists()]
+    assert not list(filter(alive, processes))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there, and no zombie that nobody has asked for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 KILLER = """
@@ -187,6 +228,19 @@ def test_processes_that_cannot_even_start(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "die as soon as they start: is memory short, or is this a script without" in done.stderr
     assert sorted(contents(tmp_path / "out")) == ["benchmark.json", "lock"]
+
+
+def test_a_failure_that_a_kill_left_behind_goes(tmp_path: Path) -> None:
+    """As when a process is killed after it has written a cell that had failed before."""
+    run(tmp_path, ["zero"])
+    done, other = (tmp_path / "failures" / f"tiny--{name}--0.txt" for name in ("zero", "ipa"))
+    done.write_text("Traceback: long ago")
+    other.write_text("Traceback: of a cell that is not asked for")
+    before = kept(tmp_path)
+    assert run(tmp_path, ["zero"]) == []
+    assert kept(tmp_path) == before
+    assert not done.exists()
+    assert other.exists()
 
 
 # -------------------------------------------------------------------------------------- other ways to fail

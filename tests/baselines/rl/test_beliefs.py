@@ -92,6 +92,30 @@ def test_offers_and_observations_stay_within_bounds(action: float) -> None:
         assert (observations[:, 6 * 6 : 7 * 6] <= MOST).all()
 
 
+WRONG_SHAPES = [(2, 4), (2, 6), (1, 5), (3, 5), (5,), (2, 5, 1), ()]
+
+
+@pytest.mark.parametrize("actions", [*map(np.zeros, WRONG_SHAPES), [[0.0] * 5, [0.0, 0.0, np.nan, 0.0, 0.0]]])
+def test_actions_that_do_not_fit_are_refused_and_change_nothing(actions: object) -> None:
+    envs, twin = steered(2, n_arms=3), steered(2, n_arms=3)
+    envs.reset(seed=0), twin.reset(seed=0)
+    message = rf"actions = .* of shape \({str(np.shape(actions))[1:-1]}\) must be of shape \(2, 5\) and not NaN"
+    for played in (np.full((2, 5), 0.3), np.full((2, 5), -0.3)):
+        with pytest.raises(ValueError, match=f"(?s){message}"):
+            envs.step(actions)
+        for mine, its in zip(envs.step(played)[:4], twin.step(played)[:4], strict=True):
+            np.testing.assert_array_equal(mine, its)
+    with pytest.raises(TypeError, match="actions = 'much' must be numbers"):
+        envs.step("much")
+
+
+def test_the_layout_of_actions_in_memory_does_not_matter() -> None:
+    envs, twin = steered(4, n_arms=3), steered(4, n_arms=3)
+    envs.reset(seed=0), twin.reset(seed=0)
+    actions = np.random.default_rng(0).uniform(-1, 1, (5, 4)).T
+    np.testing.assert_array_equal(envs.step(actions)[0], twin.step(actions.copy(order="C"))[0])
+
+
 def test_it_wants_the_bare_batched_game() -> None:
     with pytest.raises(TypeError, match="autoreset_mode='Disabled'"):
         Steered(gym.make_vec("PrincipalAgent-v0", 2))  # type: ignore[arg-type]

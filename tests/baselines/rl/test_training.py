@@ -80,6 +80,14 @@ def test_the_critic_learns_first(tmp_path: Path) -> None:
     one, two = (run(tmp_path / str(laps), steps=1024 * laps) for laps in (1, 2))
     assert one.record["scores"][0] == one.record["scores"][1]
     assert two.record["scores"][1] != two.record["scores"][2]
+    assert one.record["best"] == 0  # a tie with the start is no progress
+    assert read(tmp_path / "1" / "best.npz").metadata["steps"] == 0
+
+
+def test_the_first_policy_is_the_script(tmp_path: Path) -> None:
+    run(tmp_path, steps=1024)
+    start = read(tmp_path / "best.npz").weights
+    assert not any(start[f"{head}.{part}"].any() for head in ("all", "arm") for part in ("weight", "bias"))
 
 
 def test_a_killed_run_goes_on_to_the_same_policy(tmp_path: Path) -> None:
@@ -144,12 +152,20 @@ def test_the_other_learners_train_and_go_on(algo: str, tmp_path: Path, monkeypat
         ({"objective": "fun"}, "objective = 'fun' is unknown"),
         ({"steps": 0}, "steps = 0"),
         ({"seed": -1}, "seed = -1"),
+        ({"seed": 2**32}, "seed = 4294967296 must be below"),
+        ({"log_noise": float("nan")}, "log_noise = nan"),
     ],
 )
 def test_mistakes_are_named_before_anything_is_written(changes: dict[str, object], says: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=says):
         run(tmp_path / "new", **changes)  # type: ignore[arg-type]
     assert not (tmp_path / "new").exists()
+
+
+def test_a_damaged_record_is_named(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(ValueError, match=r"run\.json is damaged \("):
+        run(tmp_path)
 
 
 def test_a_run_starts_from_another_tasks_policy(tmp_path: Path) -> None:
@@ -173,7 +189,9 @@ def test_the_command_trains_and_compares(tmp_path: Path, monkeypatch: pytest.Mon
     arguments = ["--task", "k3-t100-uniform", "--steps", "1024", "--out", str(tmp_path), "--episodes", "4"]
     shown = CliRunner().invoke(app, ["train", *arguments])
     assert shown.exit_code == 0, shown.output
+    assert "none beat the start of 1 laps" in shown.output
     assert "trained" in shown.output
+    assert "stand-in" in shown.output
     assert "R_T^oracle" in shown.output
     assert "python -m baselines train" in " ".join(CliRunner().invoke(app, ["train", "--help"]).output.split())
 

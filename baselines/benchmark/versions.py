@@ -1,0 +1,44 @@
+"""What decides the result of a cell besides its task, its seed and its principal's own file: our code and libraries.
+
+A folder holds the results of one of each.
+"""
+
+import functools
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+
+import pa_env
+
+LIBRARIES = ("numpy", "numba", "scipy")
+# Of this package, beside baselines/scripted. Tasks have versions of their own.
+PLAYING = (
+    "protocol.py",
+    "registry.py",
+    "simulate.py",
+    "benchmark/cells.py",
+    "benchmark/specs.py",
+    "rl/__init__.py",
+    "rl/beliefs.py",
+    "rl/policy_file.py",
+    "rl/trained.py",
+)
+
+
+def sources() -> dict[str, Path]:
+    """The files that play a cell, by their names from the packages on."""
+    game, players = Path(pa_env.__file__).parent, Path(__file__).parents[1]
+    found = {path.relative_to(game.parent).as_posix(): path for path in game.rglob("*.py")}
+    for path in (*players.glob("scripted/**/*.py"), *(players / name for name in PLAYING)):
+        found[path.relative_to(players.parent).as_posix()] = path
+    return dict(sorted(found.items()))
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Name and version of everything that must be the same in a folder of results; that of our code is a SHA-256."""
+    code = hashlib.sha256()
+    for name, path in sources().items():
+        code.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    libraries = {name: version(name) for name in LIBRARIES}
+    return {"version": pa_env.__version__, "code": code.hexdigest(), **libraries}
