@@ -28,7 +28,8 @@ from baselines import rl
 
 ARMS, HORIZON = 5, 200
 REFERENCE = "profit-target"
-TRAINED = [name for name in rl.shipped() if name.startswith(f"ppo-k{ARMS}-t{HORIZON}")]
+# Trained on this very game, for utility and for R_T; other policies are for other instances, agents or sizes.
+TRAINED = [name for name in (f"ppo-k{ARMS}-t{HORIZON}", f"ppo-k{ARMS}-t{HORIZON}-regret") if name in rl.shipped()]
 
 
 def utilities(name: str, seeds: int) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ In a minute and a half (2 busy cores) it printed (another seed ended at 35.31)
     PPO after 2000000 rounds: 35.68
     zero: 25.61
     explore-then-commit: 28.10
-    profit-target: 35.03
+    profit-target: 35.24
 
 The game was picked as one that a plain learner can learn. Where the agent learns too (``agent="empirical-mean"``,
 "uniform", 5 arms, 200 rounds) the same recipe printed 106.86, between zero (99.74) and profit-target (119.32);
@@ -30,51 +30,32 @@ import baselines
 from baselines.rl.vec_env import GameVecEnv
 from pa_env.wrappers import BracketIncentive
 
-GAME: dict[str, Any] = {
-    "n_arms": 3,
-    "horizon": 100,
-    "instance": "misaligned",
-    "agent": "oracle",
-    "autoreset_mode": "Disabled",
-}
+GAME: dict[str, Any] = {"n_arms": 3, "horizon": 100, "instance": "misaligned", "agent": "oracle"}
 EPISODES = 1000
 
 
 def game(copies: int) -> Any:
     """Copies of the game in which the principal's actions are incentives."""
-    return gym.make_vec("PrincipalAgent-v0", num_envs=copies, **GAME)
+    return gym.make_vec("PrincipalAgent-v0", num_envs=copies, autoreset_mode="Disabled", **GAME)
 
 
-def utility(principal: Any, envs: GameVecEnv) -> float:
-    """Mean over one episode of each copy, with seeds 0, 1, ... whoever plays."""
+def show(name: str, principal: Any, envs: GameVecEnv) -> None:
+    """Print the mean utility of one episode of each copy, with seeds 0, 1, ... whoever plays."""
     envs.seed(0)
     mean, _ = evaluate_policy(principal, envs, n_eval_episodes=envs.num_envs)
-    return float(mean)  # type: ignore[arg-type]
+    print(f"{name}: {mean:.2f}")
 
 
 def main(steps: int) -> None:
     """Train, then print the utilities."""
     envs = GameVecEnv(BracketIncentive(game(64)), objective="utility", staggered=True)
     envs.seed(10**6)  # away from the seeds of the evaluation
-    model = PPO(
-        "MlpPolicy",
-        envs,
-        n_steps=50,
-        batch_size=800,
-        n_epochs=4,
-        learning_rate=1e-3,
-        gamma=0.999,
-        ent_coef=0.01,
-        seed=0,
-        device="cpu",
-    )
+    options: dict[str, Any] = {"n_steps": 50, "batch_size": 800, "n_epochs": 4, "learning_rate": 1e-3, "gamma": 0.999}
+    model = PPO("MlpPolicy", envs, ent_coef=0.01, seed=0, device="cpu", **options)
     model.learn(steps)
-    print(f"mean utility of {EPISODES} episodes of {GAME['horizon']} rounds")
-    trained = utility(model, GameVecEnv(BracketIncentive(game(EPISODES))))
-    print(f"PPO after {model.num_timesteps} rounds: {trained:.2f}")
+    show(f"PPO after {model.num_timesteps} rounds", model, GameVecEnv(BracketIncentive(game(EPISODES))))
     for name in ("zero", "explore-then-commit", "profit-target"):
-        script = baselines.make(name, n_arms=3, horizon=100)
-        print(f"{name}: {utility(script, GameVecEnv(game(EPISODES))):.2f}")
+        show(name, baselines.make(name, n_arms=3, horizon=100), GameVecEnv(game(EPISODES)))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Every example with a size runs, at one of seconds, without a warning, and prints what it promises."""
 
+import ast
 import importlib.util
 import re
 import subprocess
@@ -16,6 +17,7 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "own_agent": ((), "--seeds 1 --horizon 2000", rf"elimination +forgetful +{NUMBER} +{NUMBER}%"),
     "evaluate": ((), "--seeds 10", rf"zero +{NUMBER} +[+-]\d+\.\d+ \("),
     "train_principal": (("stable_baselines3",), "--steps 3200", rf"PPO after 3200 rounds: {NUMBER}"),
+    "clone_then_train": (("stable_baselines3",), "--steps 6400", rf"clone after 6400 rounds of PPO: {NUMBER}"),
     "other_seat": (("stable_baselines3",), "--steps 3200", rf"trained +return {NUMBER}, arm 0"),
     "both_seats": (("torch",), "--updates 2", rf"2 +{NUMBER} +{NUMBER} +\d+%"),
     "rllib_both_seats": (("torch", "ray", "tree"), "--iterations 1 --batch 80", rf"1 +{NUMBER} +{NUMBER}"),
@@ -42,6 +44,24 @@ def test_the_benchmark_takes_the_principal_of_the_example(tmp_path: Path) -> Non
     spec = f"{ROOT / 'examples' / 'own_principal.py'}:Sampler"
     options = ["--task", "tiny", "--principal", spec, "--seeds", "1", "--workers", "1", "--out", str(tmp_path / "out")]
     assert "own_principal" in run(["-m", "baselines", "run", *options], tmp_path)
+
+
+def test_a_principal_is_trained_in_thirty_lines() -> None:
+    source = (ROOT / "examples" / "train_principal.py").read_text()
+    texts = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr)]
+    docstrings = {
+        line
+        for node in texts
+        if isinstance(node.value, ast.Constant)
+        for line in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
+    code = [
+        line
+        for number, line in enumerate(source.splitlines(), start=1)
+        if number not in docstrings and line.strip() and not line.strip().startswith("#")
+    ]
+    assert len(code) <= 30, "\n".join(code)
+    assert code[0] == "import argparse"
 
 
 def run(arguments: list[str], folder: Path) -> str:

@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import bootstrap
 
-import pa_env
 from baselines.benchmark.cells import file_name
 from baselines.benchmark.specs import POLICY, fingerprint, label, make_principal
 from baselines.benchmark.statistics import privileged
 from baselines.benchmark.store import write_generated, write_whole
 from baselines.benchmark.tables import REGRETS, number
+from baselines.benchmark.versions import versions
 from baselines.protocol import Floats
 from baselines.rl.evaluate import SCORES, compare, interval
 from baselines.rl.recipes import RECIPES
@@ -35,9 +35,9 @@ Scores = dict[str, Floats]
 def play(name: str, principal: str, episodes: int, folder: Path) -> Scores:
     """Scores of a principal in the task ``name``, from the folder if they are there."""
     made = task(name)
-    # Scores of another version, or of a policy since trained anew, are not these.
+    # Scores of other code, or of a policy since trained anew, are not these.
     origin = (fingerprint(principal) or "")[:8]
-    path = folder / f"{pa_env.__version__}--{name}-{made.version}--{file_name(principal)}-{origin}--{episodes}.npz"
+    path = folder / f"{versions()['code'][:8]}--{name}-{made.version}--{file_name(principal)}-{origin}--{episodes}.npz"
     if not path.exists():
         file = io.BytesIO()
         np.savez(file, **compare({principal: principal}, made, episodes)[principal])  # type: ignore[arg-type]
