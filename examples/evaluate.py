@@ -1,20 +1,22 @@
 r"""Evaluate principals beside each other: on common seeds, so that differences are paired and luck cancels.
 
-With trained principals if some come with the package. The same comparison from the command line, with tables, figures
-and a page, is
+Two of them were trained on this game, for utility and for R_T. The same comparison from the command line, with tables,
+figures and a page, is
 
     pa-bench run --task k5-t200-uniform --principal profit-target --principal bracket-ucb \
         --principal explore-then-commit --principal zero --seeds 200 --out results/evaluate
 
     python examples/evaluate.py
 
-In four seconds it printed
+In ten seconds it printed
 
-    500 seeds, K = 5, T = 200; profit-target: 119.21
+    500 seeds, K = 5, T = 200; profit-target: 118.65
     principal            utility  minus profit-target, 95% interval
-    bracket-ucb           120.71  +1.50 (-1.87 to +4.90)
-    explore-then-commit    86.67  -32.54 (-36.86 to -28.24)
-    zero                   98.35  -20.86 (-25.30 to -16.58)
+    ppo-k5-t200           126.43  +7.78 (+5.40 to +10.56)
+    ppo-k5-t200-regret    118.48  -0.17 (-3.81 to +3.50)
+    bracket-ucb           121.84  +3.20 (-0.24 to +6.61)
+    explore-then-commit    86.67  -31.97 (-36.36 to -27.40)
+    zero                   98.35  -20.30 (-24.76 to -16.02)
 """
 
 import argparse
