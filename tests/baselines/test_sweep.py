@@ -10,10 +10,9 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from rich.progress import Progress, ProgressColumn
+from rich.progress import Progress
 from typer.testing import CliRunner
 
 import baselines
@@ -88,9 +87,10 @@ def test_bad_input(tmp_path: Path) -> None:
 def test_time_left_weighs_cells_by_their_lengths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bars: list[Progress] = []
 
-    def watched(*columns: ProgressColumn, **options: Any) -> Progress:
-        bars.append(Progress(*columns, **options))
-        return bars[0]
+    class Watched(Progress):
+        def __enter__(self) -> Progress:
+            bars.append(self)
+            return super().__enter__()
 
     def play_none(cells: list[Cell], *_: object) -> Iterator[engines.Done]:
         (bar,) = bars[0].tasks
@@ -100,7 +100,7 @@ def test_time_left_weighs_cells_by_their_lengths(tmp_path: Path, monkeypatch: py
         shown.append((bar.percentage, bar.fields["count"]))
 
     shown: list[tuple[float, int]] = []
-    monkeypatch.setattr("rich.progress.Progress", watched)
+    monkeypatch.setattr("rich.progress.Progress", Watched)
     monkeypatch.setattr(engines, "local", play_none)
     cells = sweep.plan(tasks("tiny", "k5-t1e7-uniform"), ["zero"], 1)
     sweep.run(cells, tmp_path / "out", "pa-bench run")
