@@ -46,7 +46,10 @@ def play(out: Path, command: str, seeds: int, workers: int | None) -> list[Path]
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each kind of rewards, agent and principal; R_T/T and utility/T at each horizon, the best R_T bold."""
+    """A row for each kind of rewards, agent and principal; R_T/T and utility/T at each horizon, the best R_T bold.
+
+    Sorted by these names, so that the variants of a principal stand together.
+    """
     final = rows[rows["rounds"] == rows["horizon"]]
     per_round = final.assign(**{score: final[score] / final["horizon"] for score in COLUMNS})
     by_cell = per_round.groupby(["instance", "agent", "principal", "horizon"], sort=False)[list(COLUMNS)]
@@ -63,7 +66,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
             text += error.map(" ± {:.4f}".format).where(error.notna(), "")
             key = pd.MultiIndex.from_frame(part[["instance", "agent", "principal"]])
             wide[f"{heading}, T = {horizon:.0e}"] = text.set_axis(key)
-    return pd.DataFrame(wide).fillna("–").reset_index().rename(columns={"instance": "instances"})
+    return pd.DataFrame(wide).sort_index().fillna("–").reset_index().rename(columns={"instance": "instances"})
 
 
 def best_arm_lost(principal: str, agent: str, horizon: int, seed: int) -> bool:

@@ -107,6 +107,13 @@ def test_means_of_a_single_seed_have_no_errors() -> None:
     assert shown.iloc[0, 3:].tolist() == ["**0.5000**", "0.2000"]
 
 
+def test_rows_of_who_wins_are_sorted() -> None:
+    row = {"instance": "uniform", "horizon": 10, "rounds": 10, "regret": 5.0, "utility": 2.0}
+    order = [("oracle", "zero"), ("oracle", "ipa,margin=1"), ("oracle", "ipa"), ("empirical-mean", "zero")]
+    shown = matchups.table(pd.DataFrame([row | {"agent": agent, "principal": name} for agent, name in order]))
+    assert list(zip(shown["agent"], shown["principal"], strict=True)) == sorted(order)
+
+
 def mean_share(name: str, T: int, agent: str, runs: int, **given: str) -> float:
     """R_T / T."""
     principal = baselines.make(name, n_arms=5, horizon=T, **given)

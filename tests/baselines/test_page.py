@@ -96,6 +96,25 @@ def test_a_click_in_the_legend_hides_a_curve(opened: tuple[Any, list[str]]) -> N
     page.wait_for_function(f"{states}.every(visible => visible === 'legendonly')")
 
 
+def test_printing_draws_all_curves_and_far_apart_ones_open_on_logarithmic_axes(opened: tuple[Any, list[str]]) -> None:
+    page = opened[0].context.browser.new_page(viewport={"width": 1300, "height": 200})
+    page.goto(opened[0].url)
+    assert not page.evaluate("document.querySelector('.curves').data")  # far below
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    kind = "document.querySelector('.curves').layout.yaxis.type"
+    bands = "document.querySelector('.curves').data.filter(trace => trace.fill).flatMap(trace => trace.y)"
+    assert page.evaluate(kind) == "log"
+    assert page.evaluate("document.querySelector('.curves').layout.updatemenus[0].active") == 1
+    assert min(page.evaluate(bands)) > 0  # what is not is left out there
+    page.get_by_text("linear axes", exact=True).click()
+    page.wait_for_function(f"{kind} === 'linear'")
+    assert min(page.evaluate(bands)) == 0
+    page.get_by_text("logarithmic axes", exact=True).click()
+    page.wait_for_function(f"{kind} === 'log'")
+    assert min(page.evaluate(bands)) > 0
+    page.close()
+
+
 def test_all_principals_in_all_tasks_are_sorted_too(opened: tuple[Any, list[str]]) -> None:
     page, _ = opened
     assert page.locator(".overall th").all_inner_texts() == ["principal", "k3-t100-uniform\nempirical-mean"]
