@@ -15,8 +15,8 @@ In a minute and a half (2 busy cores) it printed (another seed ended at 35.31)
     profit-target: 35.24
 
 The game was picked as one that a plain learner can learn. Where the agent learns too (``agent="empirical-mean"``,
-"uniform", 5 arms, 200 rounds) the same recipe printed 106.86, between zero (99.74) and profit-target (119.32);
-``pa-bench train`` starts from that script instead.
+"uniform", 5 arms, 200 rounds) the same recipe ends between zero and profit-target; ``pa-bench train`` starts from that
+script instead.
 """
 
 import argparse
