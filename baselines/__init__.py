@@ -9,6 +9,6 @@ np.int64(10000)
 
 from baselines.protocol import Principal, follow, hold, offer
 from baselines.registry import make, principals
-from baselines.simulate import Run, simulate
+from baselines.simulation import Run, simulate
 
 __all__ = ["Principal", "Run", "follow", "hold", "make", "offer", "principals", "simulate"]

@@ -12,58 +12,44 @@ An author writes ``rounds()``, a generator that yields what to offer next and is
 ...             low, high = (low, (low + high) / 2) if outcome.plays[0] else ((low + high) / 2, high)
 ...         yield hold(0, high + 1 / self.horizon, rounds=self.horizon)
 
-Step by step (in a Gymnasium or PettingZoo environment) a request is paid out one round at a time; in
+Step by step (in a Gymnasium or PettingZoo environment) a request is played one round at a time; in
 :func:`baselines.simulate` the compiled game plays it at once. Both give the same rounds for the same seed.
 
 Three kinds of request: :func:`hold` an amount on one arm, :func:`offer` a whole vector, each for a number of rounds
 or until a stop rule fires, and :func:`follow` a compiled rule that makes the offer anew each round.
 """
 
-import math
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pa_env import kernel
-from pa_env.checks import at_least, finite
-from pa_env.game import Game
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from pa_env.checks import arm_index, finite, seed_of, whole
+from pa_env.game import Game, principal_seed
+from pa_env.layout import NO_ARM, Floats, Floats32, Integers, Overall
+from pa_env.rules import StopRule
 
 
 class Outcome(NamedTuple):
-    """What a request brought: rounds really played, then plays and the sum of rewards X of each arm."""
+    """What a request brought."""
 
-    rounds: int
-    plays: Integers
-    rewards: Floats
+    rounds: int  # really played
+    plays: Integers  # of each arm
+    rewards: Floats  # sum of the rewards X of each arm
 
 
 class Hold(NamedTuple):
-    """Offer the same incentives for ``rounds`` rounds; ``target`` is the arm meant to be played, or NOBODY.
-
-    ``stop = (alpha, beta)``: withdraw them after Y rounds once misses of the target > alpha sqrt(Y) + beta / sqrt(Y).
-    """
+    """Offer the same incentives for some rounds; made by :func:`hold` and :func:`offer`."""
 
     arms: tuple[int, ...]
     amounts: tuple[float, ...]
     rounds: int
-    target: int
-    stop: tuple[float, float] | None = None
-
-    def incentives(self, n_arms: int) -> Floats:
-        """The offer (n_arms,)."""
-        vector = np.zeros(n_arms)
-        for arm, amount in zip(self.arms, self.amounts, strict=True):
-            vector[arm] = amount
-        return vector
+    target: int  # the arm meant to be played, or NO_ARM
+    stop: tuple[float, float] | None = None  # alpha and beta of a pa_env.rules.StopRule
 
 
 class Follow(NamedTuple):
-    """Let a rule compiled with :data:`pa_env.game.RULE` make the offers of ``rounds`` rounds; see ``pa_env.kernel``."""
+    """Let a compiled rule make the offers of some rounds; made by :func:`follow`."""
 
     rule: Callable[..., int]
     memory: Floats
@@ -75,49 +61,65 @@ Rounds = Generator[Request, Outcome, None]
 
 
 def hold(arm: int, amount: float, rounds: int = 1, stop: tuple[float, float] | None = None) -> Hold:
-    """pi^0(arm; amount): an incentive on one arm, none on the others; ``rounds`` is at least 1."""
-    return Hold((int(arm),), (float(amount),), _at_least_one(rounds), int(arm), stop)
+    """pi^0(arm; amount): an incentive on one arm, none on the others.
+
+    Args:
+        arm: the arm that is meant to be played.
+        amount: the incentive.
+        rounds: for how long, at least 1.
+        stop: (alpha, beta): withdraw the offer after Y rounds once misses of the arm > alpha sqrt(Y) + beta / sqrt(Y).
+    """
+    return Hold((int(arm),), (float(amount),), rounds, int(arm), stop)
 
 
-def offer(amounts: dict[int, float], rounds: int = 1, target: int = kernel.NOBODY) -> Hold:
-    """Incentives on several arms."""
-    return Hold(tuple(amounts), tuple(float(a) for a in amounts.values()), _at_least_one(rounds), int(target))
+def offer(amounts: dict[int, float], rounds: int = 1, target: int = NO_ARM) -> Hold:
+    """Incentives on several arms.
+
+    Args:
+        amounts: arm -> incentive; the other arms get none.
+        rounds: for how long, at least 1.
+        target: the arm that is meant to be played, for the count of misses.
+    """
+    return Hold(tuple(amounts), tuple(float(a) for a in amounts.values()), rounds, target)
 
 
 def follow(rule: Callable[..., int], memory: Floats, rounds: int) -> Follow:
-    """Offers made by a compiled rule."""
-    return Follow(rule, memory, _at_least_one(rounds))
+    """Offers made by a compiled rule.
 
-
-def _at_least_one(rounds: int) -> int:
-    if rounds < 1:
-        raise ValueError(f"rounds = {rounds} must be an integer at least 1")
-    return int(rounds)
+    Args:
+        rule: from :func:`pa_env.rules.compile_rule`.
+        memory: the rule's own, a vector of float64.
+        rounds: for how long, at least 1.
+    """
+    return Follow(rule, memory, rounds)
 
 
 class Phase(NamedTuple):
-    """A phase of an algorithm: its number m, the first round (0, 1, ...), the active arms, the planned plays T_m."""
+    """A phase of an algorithm."""
 
-    number: int
-    start: int
-    active: tuple[int, ...]
-    length: int
+    number: int  # m
+    start: int  # its first round: 0, 1, ...
+    active: tuple[int, ...]  # arms
+    length: int  # planned plays T_m
 
 
 class Principal:
-    """A scripted principal for games with ``n_arms`` arms (K) and ``horizon`` rounds (T).
+    """A scripted principal. It keeps its own counts: ``plays`` (N_a), ``sums`` of rewards X, ``theta_hat``, rounds ``t``.
 
-    It keeps its own counts: ``plays`` (N_a), ``sums`` of rewards X, ``theta_hat``, rounds played ``t``.
+    Args:
+        n_arms: number of arms K.
+        horizon: rounds T.
     """
 
     name: ClassVar[str] = ""
     privileged: ClassVar[bool] = False  # whether it must be shown the game by `attach`
     stand_in: ClassVar[bool] = False  # whether it only takes the place of a published algorithm
+    slow: ClassVar[bool] = False  # whether most of its rounds are played from Python
 
     def __init__(self, n_arms: int, horizon: int) -> None:
-        self.n_arms = int(at_least("n_arms", n_arms, 1, whole=True))
-        self.horizon = int(at_least("horizon", horizon, 2, whole=True))
-        self._resets = np.random.SeedSequence(0)
+        self.n_arms = whole("n_arms", n_arms, 1)
+        self.horizon = whole("horizon", horizon, 2)
+        self._own_seeds = np.random.SeedSequence(0)
         self.reset()
 
     def rounds(self) -> Rounds:
@@ -131,7 +133,8 @@ class Principal:
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode. Without a seed, the next of the principal's own stream of seeds."""
-        source = self._resets.spawn(1)[0] if seed is None else np.random.SeedSequence([seed, 0])
+        self.seed = seed_of(seed)
+        source = self._own_seeds.spawn(1)[0] if seed is None else np.random.SeedSequence([seed, 0])
         self.rng = np.random.default_rng(source)
         self.plays: Integers = np.zeros(self.n_arms, np.int64)
         self.sums: Floats = np.zeros(self.n_arms)
@@ -150,10 +153,8 @@ class Principal:
         """The incentives (n_arms,) of the next round; the same until ``observe`` is told what came of them."""
         if self._offered is None:
             request = self.request()
-            if isinstance(request, Hold):
-                self._offered = request.incentives(self.n_arms)
-            else:
-                self._offered = np.zeros(self.n_arms)
+            self._offered = self.incentives[0].copy()
+            if isinstance(request, Follow):
                 request.rule(request.memory, self.plays, self.sums, *self.last, self._offered)
         return self._offered.copy()
 
@@ -161,53 +162,56 @@ class Principal:
         """Take in the arm played and the principal's reward X."""
         if self._offered is None:
             raise RuntimeError("observe() must follow offer(): there is no offer that this round could have answered")
-        arm = int(at_least("arm", arm, 0, whole=True))
-        if arm >= self.n_arms:
-            raise ValueError(f"arm = {arm} must be an integer from 0 to {self.n_arms - 1}")
-        reward = finite("reward", reward)
+        arm, reward = arm_index("arm", arm, self.n_arms), finite("reward", reward)
+        plays, sums = self.plays.copy(), self.sums.copy()
+        plays[arm] += 1
+        sums[arm] += reward
         self._offered, self.last = None, (arm, reward)
-        if self.t == self._before[0]:  # the counts before the request stay as they were
-            self.plays, self.sums = self.plays.copy(), self.sums.copy()
-        self.plays[arm] += 1
-        self.sums[arm] += reward
-        self.t += 1
-        request, played = self._request, self.t - self._before[0]
-        withdrawn = False
-        if isinstance(request, Hold) and request.stop is not None:
-            misses = played - (self.plays - self._before[1])[request.target]
-            withdrawn = misses > request.stop[0] * math.sqrt(played) + request.stop[1] / math.sqrt(played)
-        if withdrawn or self.rounds_left == 0:
-            self.settle()
+        if self.stop is not None:
+            self.stop.count(arm)
+        self.take_in(1, plays, sums)
 
     def predict(
         self,
-        observation: NDArray[np.float32],
+        observation: Floats32,
         state: tuple["Principal", ...] | None = None,
-        episode_start: NDArray[np.bool_] | None = None,
+        episode_start: Any = None,
         deterministic: bool = True,
     ) -> tuple[Floats, tuple["Principal", ...]]:
         """Offers for a batch of the principal's observations, as Stable-Baselines3's policies give actions.
 
-        ``state`` holds one principal for each environment: pass back what the last call returned. An episode begins
-        where the observation says t = 0. Rewards are read from the observation, in float32.
+        A principal that was reset with the seed of the environment plays the rounds of :func:`baselines.simulate` with
+        that seed; in a batch, environment i has the seed ``seed + i``.
+
+        Args:
+            observation: (n, size), or (size,) for one environment.
+            state: one principal for each environment: pass back what the last call returned.
+            episode_start: not needed: an episode begins where the observation says t = 0.
+            deterministic: not needed: what is random comes from the principal's seed.
         """
         batch = np.atleast_2d(observation)
-        state = tuple(self._twin() for _ in batch) if state is None else state
+        state = tuple(self._twin(i) for i in range(len(batch))) if state is None else state
         offers = np.empty((len(batch), self.n_arms))
         for i, (principal, seen) in enumerate(zip(state, batch, strict=True)):
-            if seen[-1] == 0:
-                principal.reset()
+            if seen[Overall.TIME - len(Overall)] == 0:
+                principal._next_episode()
             else:
-                principal.observe(int(seen[: self.n_arms].argmax()), float(seen[-2]))
+                principal.observe(int(seen[: self.n_arms].argmax()), float(seen[Overall.REWARD - len(Overall)]))
             offers[i] = principal.offer()
         return (offers if np.ndim(observation) > 1 else offers[0]), state
 
-    def _twin(self) -> "Principal":
-        """A principal with the same parameters, at the beginning."""
+    def _twin(self, i: int) -> "Principal":
+        """A principal with the same parameters before its first episode, for the i-th environment."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin.reset()
+        twin._first_seed = None if self.seed is None else self.seed + i
+        twin._episode = 0
         return twin
+
+    def _next_episode(self) -> None:
+        """Begin the episode that the environment has begun."""
+        self._episode += 1
+        self.reset(None if self._first_seed is None else principal_seed(self._first_seed, episode=self._episode))
 
     def __getstate__(self) -> dict[str, Any]:
         """Refuse to be copied in the middle of an episode."""
@@ -233,10 +237,18 @@ class Principal:
         """Rounds that the request still asks for."""
         return self._request.rounds - (self.t - self._before[0])
 
-    def settle(self) -> None:
-        """Tell the algorithm what its request brought, now that ``t``, ``plays`` and ``sums`` are up to date."""
-        t, plays, sums = self._before
-        self._advance(Outcome(self.t - t, self.plays - plays, self.sums - sums))
+    def take_in(self, rounds: int, plays: Integers, sums: Floats) -> None:
+        """Take in rounds of the request; when it is over, tell the algorithm what it brought.
+
+        Args:
+            rounds: how many were played.
+            plays: counts of the arms after them; kept, not copied.
+            sums: sums of the rewards X of the arms after them, likewise.
+        """
+        self.t, self.plays, self.sums = self.t + rounds, plays, sums
+        if self.rounds_left == 0 or (self.stop is not None and self.stop.withdrawn):
+            t, plays, sums = self._before
+            self._advance(Outcome(self.t - t, self.plays - plays, self.sums - sums))
 
     def _advance(self, outcome: Outcome | None) -> None:
         """Move the coroutine on to its next request; once it has ended, nothing is offered any more."""
@@ -244,12 +256,19 @@ class Principal:
             request = self._coroutine.send(outcome)  # type: ignore[union-attr,arg-type] # it starts with None
         except StopIteration:
             request = offer({}, rounds=self.horizon)
+        self.incentives: Floats = np.zeros((1, self.n_arms))  # of a Hold
+        self.stop: StopRule | None = None
         if isinstance(request, Hold):
-            for arm in request.arms:
+            for arm, amount in zip(request.arms, request.amounts, strict=True):
                 if not 0 <= arm < self.n_arms:
                     raise ValueError(f"arm = {arm} must be an integer from 0 to {self.n_arms - 1}")
+                self.incentives[0, arm] = amount
+            whole("target", request.target, NO_ARM, self.n_arms - 1)
+            if request.stop is not None:
+                self.stop = StopRule(request.target, *request.stop)
         elif not isinstance(request, Follow):
             raise TypeError(f"{self.name!r} yielded {request!r}: rounds() must yield hold(), offer() or follow()")
+        whole("rounds", request.rounds, 1)
         self._request: Request = request
         self._before = (self.t, self.plays, self.sums)
-        self.last = (kernel.NOBODY, 0.0)  # arm and reward of the request's last round
+        self.last = (NO_ARM, 0.0)  # arm and reward of the request's last round

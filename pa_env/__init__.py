@@ -1,9 +1,9 @@
 """Repeated principal-agent bandit games: every round a principal offers an incentive for each arm, an agent
 picks an arm, both are rewarded, and neither knows the other's mind.
 
-Four doors lead to one compiled game, and give the same rounds, bit for bit, for the same seed:
-PettingZoo (:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.seats`),
-batched (``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.vector`), and held offers
+Four interfaces play one compiled game, and give the same rounds, bit for bit, for the same seed: PettingZoo
+(:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.gym_env`), batched
+(``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.vector_env`), and held offers
 (:meth:`pa_env.game.Game.hold`) for simulations of a billion rounds.
 
 Keyword arguments, the same everywhere:
@@ -17,14 +17,14 @@ Keyword arguments, the same everywhere:
 - ``dim``: dimensions of the arms, when rewards are linear.
 - ``observation="summary"``: what the principal sees, or ``"last"`` (:mod:`pa_env.spaces`).
 - ``render_mode=None``: ``"ansi"``, ``"rgb_array"`` or ``"human"``.
-- ``autoreset_mode``: NEXT_STEP (default), SAME_STEP or DISABLED, for the batched door.
+- ``autoreset_mode``: NEXT_STEP (default), SAME_STEP or DISABLED, for the batched environments.
 """
 
 import gymnasium as gym
 import pettingzoo.env_registry.registration as pettingzoo
 
-from pa_env.agents import Agent, ScriptedAgent, agents, make_agent
 from pa_env.instances import IID, Linear, families
+from pa_env.scripted_agents import Agent, ScriptedAgent, agents, make_agent
 
 __version__ = "0.1.0"
 __all__ = ["IID", "Agent", "Linear", "ScriptedAgent", "__version__", "agents", "families", "make_agent"]
@@ -41,8 +41,8 @@ def _register() -> None:
         if name not in gym.registry:
             gym.register(
                 name,
-                entry_point=f"pa_env.seats:{scalar}",
-                vector_entry_point=f"pa_env.vector:{batched}",
+                entry_point=f"pa_env.gym_env:{scalar}",
+                vector_entry_point=f"pa_env.vector_env:{batched}",
                 kwargs=kwargs,
                 order_enforce=False,  # the environments check order and actions themselves,
                 disable_env_checker=True,  # and faster than these two wrappers

@@ -1,4 +1,4 @@
-"""Checks on what users pass in: every message names the argument, the value and what would be right."""
+"""Checks of what users pass in: every message names the argument, the value and what would be right."""
 
 import difflib
 import math
@@ -9,6 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pa_env.layout import Floats, Integers
+
+FLOAT64 = np.dtype(np.float64)
+UNBOUNDED = float(np.finfo(np.float64).max)  # as max_incentive: any finite incentive
+LARGEST_MEAN = 1e38  # rewards X are float32 numbers
+
 
 def known(argument: str, name: Any, names: Iterable[str]) -> None:
     """Raise unless ``name`` is one of ``names``, which the message lists."""
@@ -16,60 +22,74 @@ def known(argument: str, name: Any, names: Iterable[str]) -> None:
     if not isinstance(name, str) or name not in names:
         near = difflib.get_close_matches(str(name), names, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"{argument} = {name!r} is unknown{hint}; known: {', '.join(names)}")
+        raise ValueError(f"{argument} = {_short(name)} is unknown{hint}; known: {', '.join(names)}")
 
 
-def at_least(argument: str, value: Any, least: float, *, whole: bool = False, strictly: bool = False) -> float:
-    """``value`` as a finite number that is at least (strictly: above) ``least``; ``whole``: an integer."""
-    kind = "an integer" if whole else "a finite number"
-    bound = f"{'above' if strictly else 'at least'} {least:g}"
+def _short(value: Any) -> str:
+    """A value as a message shows it; Python refuses to print integers of thousands of digits."""
     try:
-        number = operator.index(value) if whole else float(value)
+        text = repr(value)
+    except ValueError:
+        text = f"an integer of {value.bit_length()} bits"
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def finite(argument: str, value: Any, what: str = "a finite number") -> float:
+    """``value`` as a finite float; strings are not numbers."""
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        number = float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{argument} = {value!r} must be {kind} {bound}") from None
-    if not math.isfinite(number) or number < least or (strictly and number == least):
-        raise ValueError(f"{argument} = {value!r} must be {kind} {bound}")
+        raise TypeError(f"{argument} = {_short(value)} must be {what}") from None
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise ValueError(f"{argument} = {_short(value)} must be {what}")
     return number
 
 
-def finite(argument: str, value: Any) -> float:
-    """``value`` as a finite number."""
+def at_least(argument: str, value: Any, least: float, *, strictly: bool = False) -> float:
+    """``value`` as a finite number that is at least (strictly: above) ``least``."""
+    what = f"a finite number {'above' if strictly else 'at least'} {least:g}"
+    number = finite(argument, value, what)
+    if number < least or (strictly and number == least):
+        raise ValueError(f"{argument} = {_short(value)} must be {what}")
+    return number
+
+
+def whole(argument: str, value: Any, least: int, most: float = 2**63 - 1) -> int:
+    """``value`` as an integer from ``least`` to ``most``; booleans and floats are not integers."""
+    bound = f"from {least} to {most}" if most < 10**6 else f"at least {least}"
+    bound += f" and at most {most}" if 10**6 <= most < 2**63 - 1 else ""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{argument} = {value!r} must be a finite number") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{argument} = {value!r} must be a finite number")
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{argument} = {_short(value)} must be an integer {bound}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{argument} = {_short(value)} must be an integer {bound}")
     return number
 
 
 def seed_of(value: Any) -> int | None:
-    """``value`` as what ``SeedSequence`` takes: None, or an integer that is not negative."""
-    if value is None:
-        return None
-    try:
-        seed = operator.index(value)
-    except TypeError:
-        raise TypeError(f"seed = {value!r} must be an integer, at least 0, or None") from None
-    if seed < 0:
-        raise ValueError(f"seed = {value!r} must be an integer, at least 0, or None")
-    return seed
+    """``value`` as what ``SeedSequence`` takes: None, or an integer that is not negative, of any size."""
+    return None if value is None else whole("seed", value, 0, most=math.inf)
 
 
-def numbers(argument: str, value: Any, how_many: str = "") -> NDArray[np.float64]:
+def numbers(argument: str, value: Any, how_many: str = "") -> Floats:
     """``value`` as a float64 array; integers, floats and booleans of any shape are taken."""
     try:
         array = np.asarray(value)
     except ValueError:  # ragged nested lists
         array = np.asarray(None)
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{argument} = {value!r} must be numbers{how_many}")
+        raise TypeError(f"{argument} = {_short(value)} must be numbers{how_many}")
     return array.astype(np.float64)
 
 
-def integers(
-    argument: str, value: Any, size: int, below: int, ignored: NDArray[np.bool_] | None = None
-) -> NDArray[np.int64]:
+def integers(argument: str, value: Any, size: int, below: int, ignored: NDArray[np.bool_] | None = None) -> Integers:
     """``value`` as ``size`` integers from 0 to ``below`` - 1; those ``ignored`` may be anything, and come back as 0."""
     try:
         array = np.asarray(value)
@@ -82,4 +102,41 @@ def integers(
             return array.astype(np.int64)
         where = f"{argument}[{outside[0]}]" if size > 1 else argument
         raise ValueError(f"{where} = {array[outside[0]]} must be an integer from 0 to {below - 1}")
-    raise ValueError(f"{argument} = {value!r} must be {size} integer(s) from 0 to {below - 1}")
+    raise ValueError(f"{argument} = {_short(value)} must be {size} integer(s) from 0 to {below - 1}")
+
+
+def arm_index(argument: str, value: Any, n_arms: int) -> int:
+    """An arm's index as an int."""
+    return whole(argument, value.item() if isinstance(value, np.ndarray) and value.size == 1 else value, 0, n_arms - 1)
+
+
+def vectors(argument: str, value: Any, n_arms: int | None = None) -> Floats:
+    """Arms as finite vectors: a float64 array (n_arms, dim) with at least one dimension."""
+    array = numbers(argument, value)
+    if array.ndim != 2 or not array.size or not np.isfinite(array).all() or n_arms not in (None, len(array)):
+        each = "arm" if n_arms is None else f"of n_arms = {n_arms}"
+        raise ValueError(
+            f"{argument} of shape {array.shape} must be finite vectors, one for each {each}: an array of shape"
+            f" ({n_arms or 'n_arms'}, dim)"
+        )
+    return array
+
+
+def offers(argument: str, value: Any, shape: tuple[int, ...]) -> Floats:
+    """Incentives as a contiguous float64 array of this shape; whether they are in range is checked by the kernel."""
+    if type(value) is not np.ndarray or value.dtype is not FLOAT64:
+        value = numbers(argument, value, f", one for each of {shape[-1]} arms")
+    if value.shape != shape and not (shape[0] == 1 and value.shape == shape[1:]):
+        expected = shape[1:] if shape[0] == 1 else shape
+        raise ValueError(f"{argument} has shape {value.shape}, and must have one number for each arm: {expected}")
+    return np.ascontiguousarray(value.reshape(shape))
+
+
+def bad_offer(argument: str, array: Floats, bad: int, most: float) -> ValueError:
+    """The error of an offer whose entry at flat index ``bad`` is not a number from 0 to ``most``."""
+    where = np.unravel_index(bad, array.shape)[int(array.shape[0] == 1) :]
+    place = ", ".join(str(index) for index in where)
+    bound = "" if most == UNBOUNDED else f" and at most max_incentive = {most:g}"
+    return ValueError(
+        f"{argument}[{place}] = {array.flat[bad]} must be a finite number, at least 0{bound}; nothing was played"
+    )

@@ -1,27 +1,124 @@
-"""How this package compiles: Numba, cached on disk where that is possible."""
+"""How this project compiles: Numba, with a disk cache that is never stale.
 
+Numba's own cache looks at the file of a function and at no other: a constant or a helper that changes in another file
+leaves old machine code in place, which then gives wrong numbers. The key of every function compiled here therefore
+holds a digest of all sources that may be compiled into it (:func:`digest`).
+
+Everything private to Numba that the project relies on stands in this file, and each has a plain fallback: the option
+``_nrt``, the class of the cache, direct calls of one overload (:func:`machine_code`) and the address of a compiled
+function (:class:`Pointer`).
+"""
+
+import functools
+import hashlib
+import importlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite  # type: ignore[import-untyped]
 import numba
+import numpy as np
+
+FunctionCache: Any
+try:
+    from numba.core.caching import FunctionCache
+except ImportError:  # another Numba: compile anew in each process
+    FunctionCache = None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# NumPy's error model leaves out the zero-division branches. `_nrt=False` leaves out Numba's own reference
-# counts on arrays, which nothing compiled here allocates or keeps: it halves the cost of a batched step.
+# NumPy's error model leaves out the zero-division branches. `_nrt=False` leaves out Numba's own reference counts on
+# arrays, which nothing compiled here allocates or keeps: it halves the cost of a batched step.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
+KERNEL = ("layout.py", "compiling.py", "kernel/*.py")  # all that is compiled into the kernel's own functions
 
 
-def compiled(function: Function, signature: Any = None) -> Function:
-    """Compile a function that Python calls, for a signature at once or for each one as it is met.
-
-    Where no cache folder can be written Numba refuses to cache; then the function is compiled anew in
-    each process, which costs a few seconds at first use.
-    """
+def _supported(options: dict[str, Any]) -> dict[str, Any]:
+    """The options without ``_nrt`` where this Numba does not know it."""
     try:
-        return cast(Function, numba.njit(signature, cache=True, **OPTIONS)(function))
+        numba.njit(**options)(lambda: None)
+    except (KeyError, TypeError, NameError):
+        return {name: value for name, value in options.items() if name != "_nrt"}
+    return options
+
+
+OPTIONS = _supported(OPTIONS)
+
+
+@functools.cache
+def digest(package: str) -> str:
+    """SHA-256 of the versions and of the sources that may be compiled into a function of a top-level package.
+
+    These are the kernel's own for functions of ``pa_env.kernel``; for functions of other packages, every source file
+    of the package as well (or the one file, if it is a module).
+    """
+    found = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {np.__version__}".encode())
+    here = Path(__file__).parent
+    files = [path for pattern in KERNEL for path in here.glob(pattern)]
+    if package != "pa_env.kernel":
+        origin = getattr(importlib.import_module(package), "__file__", None)
+        if origin is not None:
+            own = Path(origin)
+            files += own.parent.rglob("*.py") if own.name == "__init__.py" else [own]
+    for path in sorted(files):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _package(function: Callable[..., Any]) -> str:
+    """What :func:`digest` is to be taken of."""
+    module = function.__module__
+    return "pa_env.kernel" if module.startswith("pa_env.kernel") else module.partition(".")[0]
+
+
+def _stamped_cache(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """A disk cache for a function, or None where Numba finds no folder to keep it in."""
+    if FunctionCache is None:
+        return None
+    stamp = (digest(_package(function)), repr(sorted(options.items())))
+
+    class StampedCache(FunctionCache):  # type: ignore[misc]
+        """Keyed by the sources and options too. A cache that cannot be read or written is left alone."""
+
+        def _index_key(self, sig: Any, codegen: Any) -> Any:
+            return (*super()._index_key(sig, codegen), *stamp)
+
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super().load_overload(sig, target_context)
+            except Exception:  # whatever unpickling damaged bytes raises; then it is compiled
+                return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            try:
+                super().save_overload(sig, data)
+            except Exception:  # a full disk, or an index that is damaged
+                return
+
+    try:
+        return StampedCache(function)
     except RuntimeError:  # "cannot cache function ...: no locator available"
-        return cast(Function, numba.njit(signature, **OPTIONS)(function))
+        return None
+
+
+def compiled(function: Function, signature: Any = None, **options: Any) -> Function:
+    """Compile a function that Python calls.
+
+    Args:
+        function: the function, of arrays and numbers.
+        signature: compile it for these types at once, and for no others; None: for each as it is met.
+        **options: of ``numba.njit``, beside the project's own.
+    """
+    options = OPTIONS | options
+    dispatcher = numba.njit(**options)(function)
+    cache = _stamped_cache(function, options)
+    if cache is not None and hasattr(dispatcher, "_cache"):
+        dispatcher._cache = cache
+    if signature is not None:
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    return cast(Function, dispatcher)
 
 
 def inlined(function: Function) -> Function:
@@ -30,12 +127,15 @@ def inlined(function: Function) -> Function:
 
 
 def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """A compiled function for arguments of just these types, free of Numba's look-up of types at each call.
+    """A compiled function for arguments of exactly these types, without Numba's look-up of types at each call.
 
-    That look-up is more than half of the cost of a short call; whoever skips it answers for the types.
+    That look-up is more than half of the cost of a short call. The caller must guarantee the argument types.
     """
+    if not hasattr(function, "get_overload"):
+        return function
     signature = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
-    return cast(Callable[..., Any], function.get_overload(signature))  # type: ignore[attr-defined]
+    function.compile(signature)  # type: ignore[attr-defined]
+    return cast(Callable[..., Any], function.get_overload(signature))
 
 
 class Pointer:
@@ -51,3 +151,11 @@ class Pointer:
 
     def __wrapper_address__(self) -> int:
         return self._address
+
+
+def pointer(function: Callable[..., Any]) -> Any:
+    """A compiled function as an argument of compiled code, by its address where this Numba tells it."""
+    try:
+        return Pointer(function)
+    except AttributeError:
+        return function

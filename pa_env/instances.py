@@ -22,25 +22,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pa_env import kernel
-from pa_env.checks import at_least, known, numbers
+from pa_env.checks import LARGEST_MEAN, at_least, known, numbers, vectors, whole
+from pa_env.kernel.instances import Family
+from pa_env.layout import SPAN_TOLERANCE, Floats, Rewards
 
-Floats = NDArray[np.float64]
-REWARDS = {
-    "bernoulli": kernel.BERNOULLI,
-    "beta": kernel.BETA,
-    "gaussian": kernel.GAUSSIAN,
-    "constant": kernel.CONSTANT,
-}
+REWARDS = {member.name.lower(): member for member in Rewards}
 
 
-def _vector(name: str, value: ArrayLike, ndim: int = 1) -> Floats:
-    """A read-only float64 copy of a finite, non-empty array."""
+def _vector(name: str, value: ArrayLike) -> Floats:
+    """A read-only float64 copy of a finite, non-empty vector."""
     array = numbers(name, value).copy()
-    if array.ndim != ndim or array.size == 0 or not np.isfinite(array).all():
-        raise ValueError(f"{name} = {value!r} must be {ndim}-dimensional, not empty, and finite")
+    if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
+        raise ValueError(f"{name} = {value!r} must be 1-dimensional, not empty, and finite")
     array.setflags(write=False)
     return array
 
@@ -49,7 +44,10 @@ def _vector(name: str, value: ArrayLike, ndim: int = 1) -> Floats:
 class IID:
     """Independent rewards: arm a gives the principal mean theta_a and the agent mean mu_a.
 
-    ``rewards``: "bernoulli"; "beta" (Beta(2m, 2(1-m)) at mean m); "gaussian" (unit variance); "constant".
+    Args:
+        mu: (n_arms,), the agent's mean rewards; in [0, 1] unless rewards are Gaussian or constant.
+        theta: (n_arms,), the principal's mean rewards, likewise.
+        rewards: "bernoulli"; "beta" (Beta(2m, 2(1-m)) at mean m); "gaussian" (unit variance); "constant".
     """
 
     mu: Floats
@@ -69,6 +67,10 @@ class IID:
                 raise ValueError(
                     f"{name} = {means} must lie in [0, 1] for {rewards} rewards; other means need rewards='gaussian'"
                 )
+            if np.abs(means).max() > LARGEST_MEAN:
+                raise ValueError(
+                    f"{name} = {means} must lie between {-LARGEST_MEAN:g} and {LARGEST_MEAN:g}: rewards are float32"
+                )
             object.__setattr__(self, name, means)
         object.__setattr__(self, "rewards", rewards)
 
@@ -77,12 +79,21 @@ class IID:
         """K."""
         return self.mu.size
 
+    @property
+    def code(self) -> Rewards:
+        """The kernel's code for the law of the rewards."""
+        return REWARDS[self.rewards]
+
 
 @dataclass(frozen=True, eq=False)
 class Linear:
     """Linear rewards: arm a (a vector in the unit ball) gives <nu, a> to the principal and <s, a> to the agent.
 
-    ``arms`` (n_arms, dim) must span the space; ``noise`` is the standard deviation of the Gaussian noise on both.
+    Args:
+        arms: (n_arms, dim), which must span the space.
+        s: (dim,), the agent's parameter, in the unit ball.
+        nu: (dim,), the principal's parameter, in the unit ball.
+        noise: standard deviation of the Gaussian noise on both rewards.
     """
 
     arms: Floats
@@ -91,7 +102,8 @@ class Linear:
     noise: float = 1.0
 
     def __init__(self, arms: ArrayLike, s: ArrayLike, nu: ArrayLike, noise: float = 1.0) -> None:
-        fields = {"arms": _vector("arms", arms, ndim=2), "s": _vector("s", s), "nu": _vector("nu", nu)}
+        fields = {"arms": vectors("arms", arms), "s": _vector("s", s), "nu": _vector("nu", nu)}
+        fields["arms"].setflags(write=False)
         dim = fields["arms"].shape[1]
         for name, value in fields.items():
             if value.shape[-1] != dim:
@@ -100,7 +112,7 @@ class Linear:
             if norms.max() > 1 + 1e-9:
                 raise ValueError(f"{name} has norm {norms.max():.6g}, at row {norms.argmax()}: it must be at most 1")
             object.__setattr__(self, name, value)
-        if np.linalg.matrix_rank(self.arms, tol=kernel.SPAN_TOLERANCE) < dim:
+        if np.linalg.matrix_rank(self.arms, tol=SPAN_TOLERANCE) < dim:
             raise ValueError(f"arms do not span all {dim} dimensions: add arms or leave out the unused dimensions")
         object.__setattr__(self, "noise", at_least("noise", noise, 0.0))
 
@@ -148,26 +160,35 @@ IPA_K50 = IID(
     rewards="gaussian",
 )
 # fmt: on
-FAMILIES: dict[str, int | Instance] = {
-    "uniform": kernel.UNIFORM,
-    "misaligned": kernel.MISALIGNED,
-    "gap": kernel.GAP,
-    "clustered": kernel.CLUSTERED,
-    "ipa-k5": IPA_K5,
-    "ipa-k50": IPA_K50,
-    "unit-ball": kernel.UNIT_BALL,
+
+
+class Declaration(NamedTuple):
+    """What a family of instances is."""
+
+    drawn: Family | Instance  # by the kernel, or one fixed instance
+    about: str
+
+
+FAMILIES = {
+    "uniform": Declaration(Family.UNIFORM, "means without structure"),
+    "misaligned": Declaration(Family.MISALIGNED, "the principal's best arm is the agent's worst"),
+    "gap": Declaration(Family.GAP, "one arm is best by a clear gap"),
+    "clustered": Declaration(Family.CLUSTERED, "many arms are nearly best"),
+    "ipa-k5": Declaration(IPA_K5, "the published instance of five arms with Gaussian rewards"),
+    "ipa-k50": Declaration(IPA_K50, "the published instance of fifty arms with Gaussian rewards"),
+    "unit-ball": Declaration(Family.UNIT_BALL, "rewards linear in the arms"),
 }
 
 
 def families() -> tuple[str, ...]:
-    """Names that ``instance=`` takes."""
+    """Names of the families of instances, which ``instance=`` takes; :mod:`pa_env.instances` describes each."""
     return tuple(FAMILIES)
 
 
 class Source(NamedTuple):
     """Where instances come from: a family drawn by the kernel, one fixed instance, or a user's function."""
 
-    family: int
+    family: Family
     fixed: Instance | None
     draw: Callable[[np.random.Generator], Instance] | None
     n_arms: int
@@ -195,14 +216,14 @@ class Source(NamedTuple):
 def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = None) -> Source:
     """Make sense of ``instance=``; sizes that are None are the instance's own, or 5 arms in 3 dimensions."""
     if n_arms is not None:
-        n_arms = int(at_least("n_arms", n_arms, 1, whole=True))
+        n_arms = whole("n_arms", n_arms, 1)
     if dim is not None:
-        dim = int(at_least("dim", dim, 1, whole=True))
+        dim = whole("dim", dim, 1)
     if isinstance(instance, str):
         known("instance", instance, FAMILIES)
-        entry = FAMILIES[instance]
-        if isinstance(entry, int):
-            if entry != kernel.UNIT_BALL:
+        entry = FAMILIES[instance].drawn
+        if isinstance(entry, Family):
+            if entry != Family.UNIT_BALL:
                 if dim is not None:
                     raise ValueError(
                         f"dim = {dim} is for linear rewards, and instance = {instance!r} is i.i.d.: use 'unit-ball'"
@@ -218,11 +239,11 @@ def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = 
         instance = entry
     if isinstance(instance, IID | Linear):
         own = instance.dim if isinstance(instance, Linear) else None
-        sized = Source(kernel.GIVEN, instance, None, n_arms or instance.n_arms, (dim or own or 0))
+        sized = Source(Family.GIVEN, instance, None, n_arms or instance.n_arms, (dim or own or 0))
         sized.check(instance)
         return sized
     if callable(instance):
-        return Source(kernel.GIVEN, None, instance, n_arms or 5, dim or 0)
+        return Source(Family.GIVEN, None, instance, n_arms or 5, dim or 0)
     raise TypeError(
         f"instance = {instance!r} must be a family's name ({', '.join(FAMILIES)}), a pa_env.IID, a pa_env.Linear,"
         " or a function rng -> instance"

@@ -1,4 +1,4 @@
-"""Door 1, PettingZoo: both seats open, turn by turn.
+"""PettingZoo: both seats open, turn by turn.
 
 | players | ``principal_0``, then ``agent_0``, every round |
 |---|---|
@@ -21,9 +21,12 @@ One whole round:
 >>> env.infos["principal_0"]["arm"], env.agent_selection
 (1, 'principal_0')
 
-``agent=`` says whose beliefs are kept, scored, and shown to ``agent_0`` as its own; ``scripted_arm`` is what that
-agent would play now, so playing it gives the same rounds as the other doors with the same seed. The agent must see
-the offer, so the game is not parallelisable: ``parallel_env`` takes turns too, and ignores the idle player's action.
+``agent=`` is the agent model whose beliefs ``agent_0`` observes as its own and against which regret is computed.
+``scripted_arm`` is the arm that this agent would play now; playing it gives the same rounds as the other interfaces
+with the same seed. :mod:`pa_env.gym_env` says what the other keys of an info are and who may know them.
+
+The agent must see the offer, so the game is not parallelisable: ``parallel_env`` takes turns too, and ignores the idle
+player's action.
 
 ``env`` and ``raw_env`` are the same: the environment checks order and bounds itself, several times faster than
 PettingZoo's wrappers. Version history: v0, first release.
@@ -34,21 +37,27 @@ from typing import Any, Unpack
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
-from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from pa_env import kernel, spaces
-from pa_env.checks import known
+from pa_env import checks, spaces
+from pa_env.checks import arm_index, known
 from pa_env.game import Settings, game_of
-from pa_env.seats import round_info
+from pa_env.gym_env import instance_option, round_info
+from pa_env.layout import Floats32, Result
 from pa_env.viewer import MODES, Viewer
 
 PRINCIPAL, AGENT = "principal_0", "agent_0"
 
 
-class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
-    """The AEC environment; see the module's text."""
+class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
+    """The AEC environment.
+
+    Args:
+        observation: the principal's, "summary" or "last".
+        render_mode: "ansi", "rgb_array", "human" or None.
+        **settings: of the game, see :mod:`pa_env`.
+    """
 
     metadata = {
         "name": "principal_agent_v0",
@@ -61,7 +70,7 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
         self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[Settings]
     ) -> None:
         super().__init__()
-        self.game = game_of(settings)
+        self.game = game_of(settings, known=("observation", "render_mode"))
         self.render_mode = render_mode
         self._viewer = Viewer(self.game, render_mode)
         self._columns = spaces.columns(self.game, observation)
@@ -89,7 +98,7 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode; ``options={"instance": ...}`` fixes what it is played on."""
-        self.game.begin([seed], instance=(options or {}).get("instance"))
+        self.game.begin([seed], instance=instance_option(options))
         self._offers = np.zeros((1, self.game.n_arms))
         self.agents = list(self.possible_agents)
         self.agent_selection = PRINCIPAL
@@ -100,15 +109,15 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
         linear = self.game.dim > 0
         self.infos = {player: {"arms": self.game.features[0].copy()} if linear else {} for player in self.agents}
 
-    def observe(self, agent: str) -> NDArray[np.float32]:
+    def observe(self, agent: str) -> Floats32:
         """What the player sees now."""
         known("agent", agent, self.possible_agents)
         if agent == PRINCIPAL:
             return spaces.principal_view(self.game.summary[0], self._columns)
-        view: NDArray[np.float32] = self.game.agent_view(self._offers)[0]
+        view: Floats32 = self.game.agent_view(self._offers)[0]
         return view
 
-    def state(self) -> NDArray[np.float32]:
+    def state(self) -> Floats32:
         """Both players' observations in a row."""
         return np.concatenate([self.observe(PRINCIPAL), self.observe(AGENT)])
 
@@ -132,7 +141,7 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
             self.render()
 
     def _offer(self, action: Any) -> None:
-        offers = self.game.as_offer(action).copy()
+        offers = checks.offers("incentives", action, (1, self.game.n_arms)).copy()
         scripted = int(self.game.answer(offers)[0])
         self._offers = offers
         self._cumulative_rewards[PRINCIPAL] = 0.0
@@ -141,10 +150,10 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
         self.agent_selection = AGENT
 
     def _answer(self, action: Any) -> None:
-        arm = self.game.as_arm(action)
-        results = self.game.play(self._offers, forced=np.array([arm]))
+        arm = arm_index("arm", action, self.game.n_arms)
+        results = self.game.play(self._offers, arms=np.array([arm]))
         info = round_info(results)
-        received = float(results[0, kernel.REWARD_AGENT] + self._offers[0, arm])
+        received = float(results[0, Result.AGENT_REWARD] + self._offers[0, arm])
         over = self.game.rounds_played == self.game.horizon
         self._cumulative_rewards[AGENT] = 0.0
         self.rewards = {PRINCIPAL: info["utility"], AGENT: received}
@@ -164,6 +173,6 @@ class PrincipalAgentAEC(AECEnv[str, NDArray[np.float32], Any]):
 raw_env = env = PrincipalAgentAEC
 
 
-def parallel_env(**settings: Any) -> ParallelEnv[str, NDArray[np.float32], Any]:
+def parallel_env(**settings: Any) -> ParallelEnv[str, Floats32, Any]:
     """The same game for tools that speak PettingZoo's parallel API: still one player's turn at a time."""
     return turn_based_aec_to_parallel(env(**settings))

@@ -1,12 +1,12 @@
-"""What ``render()`` does behind every door; costs nothing until it is called."""
+"""What ``render()`` does in every environment; it costs nothing until it is called."""
 
 from typing import Any
 
 import numpy as np
 
-from pa_env import kernel
 from pa_env.checks import known
 from pa_env.game import Game
+from pa_env.layout import Block, Overall, Row, column, columns
 
 MODES = ("ansi", "rgb_array", "human")
 
@@ -37,23 +37,23 @@ class Viewer:
         t, totals = game.rounds_played, game.totals()
         if self._curve and self._curve[-1][0] >= t:
             self._curve = [point for point in self._curve if point[0] < t]  # a new episode, or a second look
-        self._curve.append((t, totals.regret))
+        self._curve.append((t, totals["regret"]))
         summary = game.summary[0].astype(np.float64)
         means = game.means[0].copy()
         return Frame(
             t=t,
             horizon=game.horizon,
-            offer=summary[5 * k : 6 * k],
-            arm=int(game.state["arm"][0]) if t else None,
-            reward=float(summary[6 * k]) if t else None,
-            utility=totals.utility,
-            theta_hat=summary[k : 2 * k],
+            offer=summary[columns(Block.OFFER, k)],
+            arm=int(game.arrays.state["arm"][0]) if t else None,
+            reward=float(summary[column(Overall.REWARD, k)]) if t else None,
+            utility=totals["utility"],
+            theta_hat=summary[columns(Block.THETA_HAT, k)],
             plays=game.plays[0].copy(),
             beliefs=means,
             optimal_incentives=means.max() - means,
-            theta=game.arms[0, kernel.THETA].copy(),
-            mu=game.arms[0, kernel.MU].copy(),
-            regret=totals.regret,
+            theta=game.arrays.arms[0, Row.THETA].copy(),
+            mu=game.arrays.arms[0, Row.MU].copy(),
+            regret=totals["regret"],
             agent=getattr(game.agent, "name", type(game.agent).__name__),
             curve=np.array(self._curve, dtype=np.float64),
         )

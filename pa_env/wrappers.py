@@ -1,4 +1,4 @@
-"""Other ways to act in the principal's seat, for the scalar and the batched door alike.
+"""Other ways to act in the principal's seat, for the scalar and the batched environment alike.
 
 A raw offer is n_arms incentives. Learners do better with less, or with actions that mean the same whatever the
 state; each wrapper here turns such an action into an offer. All take the environment first, from ``gym.make`` or
@@ -28,15 +28,13 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, Space, Tuple
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
 
-from pa_env import kernel, spaces
-from pa_env.checks import at_least, integers, numbers
+from pa_env import spaces
+from pa_env.checks import at_least, integers, numbers, whole
 from pa_env.game import Game
-from pa_env.seats import PrincipalEnv
-from pa_env.vector import PrincipalVectorEnv
-
-Floats = NDArray[np.float64]
+from pa_env.gym_env import PrincipalEnv
+from pa_env.layout import Block, Floats, Integers
+from pa_env.vector_env import PrincipalVectorEnv
 
 
 class Menu(Protocol):
@@ -65,7 +63,7 @@ def _pair(action: Any) -> tuple[Any, Any]:
     return action[0], action[1]
 
 
-def _one_hot(game: Game, arms: NDArray[np.int64], amounts: Floats) -> Floats:
+def _one_hot(game: Game, arms: Integers, amounts: Floats) -> Floats:
     offers = np.zeros((game.copies, game.n_arms))
     offers[np.arange(game.copies), arms] = amounts
     return offers
@@ -115,9 +113,9 @@ class _Bracket:
         k, row = game.n_arms, np.arange(game.copies)
         arms, places = np.divmod(integers("action", actions, game.copies, 4 * k), 4)
         cap = self.cap or (game.max_incentive if game.dim else min(1.0 + 1.0 / game.horizon, game.max_incentive))
-        low = game.summary[row, 3 * k + arms].astype(np.float64)
+        low = game.summary[row, Block.REFUSED * k + arms].astype(np.float64)
         # The summary is in float32: the next number up is no less than the offer that was accepted.
-        accepted = np.nextafter(game.summary[row, 4 * k + arms], np.float32(np.inf)).astype(np.float64)
+        accepted = np.nextafter(game.summary[row, Block.ACCEPTED * k + arms], np.float32(np.inf)).astype(np.float64)
         high = np.maximum(low, np.where(accepted > game.max_incentive, cap, accepted))
         amounts = np.stack([low, (low + high) / 2, high, high + self.above])[places, row]
         return _one_hot(game, arms, np.minimum(amounts, game.max_incentive))
@@ -134,8 +132,8 @@ class _Profit:
 
     def offers(self, game: Game, actions: Any) -> Floats:
         level = _floats("action", actions, (game.copies, 1), -1.0, 1.0)
-        estimate = (game.arms[:, kernel.PRINCIPAL_SUM] + 1.0) / (game.plays + 2.0)
-        left = (1.0 - game.state["t"] / game.horizon)[:, None]
+        estimate = (game.sums + 1.0) / (game.plays + 2.0)
+        left = (1.0 - game.arrays.state["t"] / game.horizon)[:, None]
         bonus = self.bonus * left**self.ending * (game.plays + 2.0) ** -self.fading
         return np.clip(estimate + bonus - level, 0.0, game.max_incentive)
 
@@ -206,7 +204,7 @@ def TargetArm(env: Any) -> Any:
 
 def IncentiveGrid(env: Any, levels: int = 11, top: float | None = None) -> Any:
     """Actions ``arm * levels + level``: that level of an even grid from 0 to ``top`` (default max_incentive)."""
-    levels = int(at_least("levels", levels, 2, whole=True))
+    levels = whole("levels", levels, 2)
     return _wrap(env, _Grid(levels, _within(env, "top", top)))
 
 

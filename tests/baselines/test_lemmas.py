@@ -19,7 +19,7 @@ from baselines.scripted.exploratory import Exploratory
 from baselines.scripted.phased import Constants, Phased
 from baselines.scripted.search import asymmetric_search
 from pa_env import IID, make_agent
-from pa_env.agents import ScriptedAgent
+from pa_env.scripted_agents import ScriptedAgent
 
 from .helpers import Entry, Floats, watch
 

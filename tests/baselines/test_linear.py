@@ -39,7 +39,7 @@ def test_step_by_step_gives_the_rounds_of_the_simulation(constants: str, dim: in
         observation, _, _, _, info = env.step(stepped.offer())
         stepped.observe(info["arm"], float(observation[-2]))
     np.testing.assert_array_equal(run.plays[-1], stepped.plays)
-    assert run.regret[-1] == env.unwrapped.game.totals().regret
+    assert run.regret[-1] == env.unwrapped.game.totals()["regret"]
 
 
 def recorded(principal: Any, drawn: Any, rounds: int) -> list[tuple[Hold, Outcome, int]]:

@@ -1,4 +1,4 @@
-"""The profit target and the bracket UCB: every offer as described, sound behind every door, and what they reach."""
+"""The profit target and the bracket UCB: every offer as described, sound through every interface, and what they reach."""
 
 import itertools
 from typing import Any
@@ -19,7 +19,7 @@ MISALIGNED = IID(mu=[0.35, 0.8, 0.55], theta=[0.9, 0.2, 0.4])
 AGENTS = {
     "empirical-mean": "empirical-mean",
     "exploratory": make_agent("exploratory", c0=1.0),
-    "exploratory, worst": make_agent("exploratory", c0=1.0, how="worst"),
+    "exploratory, worst": make_agent("exploratory", c0=1.0, exploration="worst"),
     "oracle": "oracle",
 }
 EVENTS = {
@@ -99,7 +99,7 @@ def test_step_by_step_is_the_simulation(name: str, agent: str) -> None:
     infos, _, game = step_through(principal, seed=3, agent=agent, n_arms=4)
     run = simulate(principal, agent=agent, seed=3, checkpoints=range(1, 601))
     assert np.diff(run.plays, axis=0, prepend=0).argmax(axis=1).tolist() == [info["arm"] for info in infos]
-    assert run.regret[-1] == pytest.approx(game.totals().regret)
+    assert run.regret[-1] == pytest.approx(game.totals()["regret"])
     assert run.misses[-1] > 0
 
 
@@ -187,7 +187,7 @@ def test_regret_on_other_instances(name: str, instance: str) -> None:
 @pytest.mark.parametrize("how", ["uniform", "round-robin"])
 @pytest.mark.parametrize("name", NAMES)
 def test_an_exploring_agent_is_not_taken_for_one_that_refuses(name: str, how: str) -> None:
-    agent = make_agent("exploratory", c0=1.0, how=how)
+    agent = make_agent("exploratory", c0=1.0, exploration=how)
     ours, told, zero = (regrets(n, 5, 10_000, 30, agent=agent).mean() for n in (name, "oracle", "zero"))
     assert ours < 3.0 * told  # who reads her beliefs still pays for her exploration
     assert ours < 0.5 * zero
@@ -195,7 +195,7 @@ def test_an_exploring_agent_is_not_taken_for_one_that_refuses(name: str, how: st
 
 @pytest.mark.parametrize(("how", "share"), [("worst", 0.5), (0, 0.5)])
 def test_exploration_that_favours_an_arm_is_not_taken_for_a_liking(how: str | int, share: float) -> None:
-    agent = make_agent("exploratory", c0=1.0, how=how)
+    agent = make_agent("exploratory", c0=1.0, exploration=how)
     ours, zero = (regrets(name, 5, 10_000, 60, agent=agent).mean() for name in ("profit-target", "zero"))
     assert ours < share * zero
 

@@ -66,7 +66,7 @@ def test_step_by_step_gives_the_rounds_of_the_simulation(name: str, agent: str) 
     infos, offers, game = step_through(principal, SEED, **settings)
     run = simulate(principal, seed=SEED, checkpoints=range(1, T + 1), **settings)
     assert np.diff(run.plays, axis=0, prepend=0).argmax(axis=1).tolist() == [info["arm"] for info in infos]
-    assert run.regret_bar[-1] == pytest.approx(game.totals().regret_bar, rel=1e-11)  # every offer counts in it
+    assert run.regret_bar[-1] == pytest.approx(game.totals()["regret_bar"], rel=1e-11)  # every offer counts in it
     assert np.unique(np.array(offers).argmax(axis=1)).size > 1
 
 

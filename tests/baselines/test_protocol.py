@@ -1,4 +1,4 @@
-"""A principal plays the same rounds behind every door, however its requests are paid out."""
+"""A principal plays the same rounds through every interface, however its requests are paid out."""
 
 import copy
 import inspect
@@ -19,7 +19,7 @@ from baselines.protocol import Outcome, Rounds
 from baselines.registry import factory, principals
 from pa_env import IID, make_agent, principal_agent_v0
 from pa_env.game import RULE, Game, Totals
-from pa_env.seats import FollowerEnv
+from pa_env.gym_env import FollowerEnv
 
 from .helpers import NO_BOUND, Floats, python, step_through
 
@@ -35,7 +35,7 @@ class Played(NamedTuple):
     totals: Totals
 
 
-# -------------------------------------------------------------------------------------- doors
+# -------------------------------------------------------------------------------------- interfaces
 
 
 def totals_of(run: Run) -> Totals:
@@ -114,7 +114,7 @@ def by_evaluate_policy(principal: Principal, seed: int, **settings: Any) -> Play
     batch.seed(seed)
     rewards, lengths = evaluation.evaluate_policy(principal, batch, n_eval_episodes=2, return_episode_rewards=True)
     assert lengths == [T, T]
-    assert rewards == pytest.approx([episode.totals.utility for episode in env.episodes], rel=1e-5, abs=0.01)
+    assert rewards == pytest.approx([episode.totals["utility"] for episode in env.episodes], rel=1e-5, abs=0.01)
     assert env.episodes[:2] == two_episodes(principal, seed, **settings)
     return env.episodes[0]
 
@@ -142,7 +142,7 @@ def by_batch(principal: Principal, seed: int, **settings: Any) -> Played:
     return copies[0]
 
 
-DOORS: dict[str, Callable[..., Played]] = {
+INTERFACES: dict[str, Callable[..., Played]] = {
     "Gymnasium": by_gymnasium,
     "AEC": by_aec,
     "predict": by_predictions,
@@ -165,7 +165,7 @@ PAIRS: dict[str, tuple[str, dict[str, Any], Any]] = {
     "elimination, oracle agent": ("elimination", PRACTICAL, "oracle"),
     "elimination-offline": ("elimination-offline", PRACTICAL, "empirical-mean"),
     "exploratory": ("exploratory", PRACTICAL, "exploratory"),
-    "exploratory, little": ("exploratory", {"c0": 0.05}, make_agent("exploratory", c0=0.05, how="worst")),
+    "exploratory, little": ("exploratory", {"c0": 0.05}, make_agent("exploratory", c0=0.05, exploration="worst")),
     "exploratory, own agent": ("exploratory", PRACTICAL, OwnAgent()),
     "exploratory-oracle": ("exploratory-oracle", PRACTICAL, "exploratory-oracle"),
     "zero": ("zero", {}, "empirical-mean"),
@@ -183,21 +183,21 @@ def pair(name: str, instance: IID) -> tuple[Principal, dict[str, Any]]:
 
 @pytest.mark.parametrize("rewards", ["bernoulli", "beta", "gaussian"])
 @pytest.mark.parametrize("name", PAIRS)
-def test_every_door_gives_the_rounds_of_the_simulation(name: str, rewards: str) -> None:
+def test_every_interface_gives_the_rounds_of_the_simulation(name: str, rewards: str) -> None:
     principal, settings = pair(name, IID(MU, THETA, rewards))
     expected = by_simulation(principal, SEED, **settings)
-    for door, played in DOORS.items():
-        if door == "batched" and principal.privileged:
+    for interface, played in INTERFACES.items():
+        if interface == "batched" and principal.privileged:
             continue  # it sees one game
-        assert played(principal, SEED, **settings) == expected, door
+        assert played(principal, SEED, **settings) == expected, interface
 
 
 @pytest.mark.parametrize("name", ["elimination", "exploratory", "oracle"])
 def test_constant_rewards_are_exact_where_float32_has_them(name: str) -> None:
     principal, settings = pair(name, IID(MU, DYADIC, "constant"))
     expected = by_simulation(principal, SEED, **settings)
-    for door in ("Gymnasium", "predict"):
-        assert DOORS[door](principal, SEED, **settings) == expected
+    for interface in ("Gymnasium", "predict"):
+        assert INTERFACES[interface](principal, SEED, **settings) == expected
 
 
 @pytest.mark.parametrize("name", ["elimination", "exploratory"])
@@ -211,7 +211,7 @@ def test_other_constant_rewards_are_read_in_float32(name: str) -> None:
     assert played.totals != expected.totals
 
 
-def test_the_oracle_reads_an_own_agents_beliefs_as_they_are_now_behind_every_door() -> None:
+def test_the_oracle_reads_an_own_agents_beliefs_as_they_are_now_behind_every_interface() -> None:
     principal = baselines.make("oracle", n_arms=K, horizon=T)
     settings = {"agent": OwnAgent(), "instance": IID(MU, THETA)}
     assert by_gymnasium(principal, SEED, **settings) == by_simulation(principal, SEED, **settings)
@@ -375,9 +375,9 @@ def test_writing_a_principal_of_your_own() -> None:
     principal, settings = Haggler(n_arms=K, horizon=T), {"agent": "oracle", "instance": IID(MU, THETA)}
     expected = by_simulation(principal, SEED, **settings)
     assert expected.arms[11:] == [0] * (T - 11)  # 2^-11 < 1/1200
-    assert expected.totals.overpayment < 2 + T * 2 / T
-    for door, played in DOORS.items():
-        assert played(principal, SEED, **settings) == expected, door
+    assert expected.totals["overpayment"] < 2 + T * 2 / T
+    for interface, played in INTERFACES.items():
+        assert played(principal, SEED, **settings) == expected, interface
 
 
 def test_a_principal_without_rounds_says_what_is_missing() -> None:

@@ -177,7 +177,7 @@ def test_counters_pass_two_billion() -> None:
     game = Game(2, horizon, "oracle", IID([0.5, 0.6], [0.7, 0.1]), max_incentive=UNBOUNDED, observe=False)
     game.begin(seeds=[SEED])
     principal.request()
-    game.state["t"], game.plays[0, 0] = begun, begun
+    game.arrays.state["t"], game.plays[0, 0] = begun, begun
     principal.t, principal.plays = begun, game.plays[0].copy()
     Table(principal, game).play_to(horizon)
     assert (principal.t, game.rounds_played) == (horizon, horizon)

@@ -1,4 +1,4 @@
-"""What the tests of the game share: agents and principals of our own, and every door's rounds as bytes."""
+"""What the tests of the game share: agents and principals of our own, and every interface's rounds as bytes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from gymnasium.vector import AutoresetMode
 
 from pa_env import IID, Linear, make_agent
 
-INFO = ("arm", "utility", "expected_utility", "regret", "regret_oracle", "regret_bar", "optimal_incentives")
+INFO = ("arm", "reward", "utility", "expected_utility", "regret", "regret_oracle", "regret_bar", "optimal_incentives")
 HORIZON = 23
 MU, THETA = [0.35, 0.8, 0.55, 0.0], [0.9, 0.2, 0.4, 1.0]
 VECTORS = [[0.6, 0.0], [0.0, 0.8], [0.6, 0.0], [-0.5, 0.7]]  # two of them the same
@@ -55,9 +55,9 @@ AGENTS: dict[str, Callable[[], Any]] = {
     "greedy": lambda: make_agent("empirical-mean", ties="random"),
     "hopeful": lambda: make_agent("empirical-mean", ties="largest-incentive", initial=0.5),
     "uniform": lambda: make_agent("exploratory", c0=0.7, ties="highest"),
-    "worst": lambda: make_agent("exploratory", how="worst"),
-    "round-robin": lambda: make_agent("exploratory", how="round-robin"),
-    "fixed": lambda: make_agent("exploratory", how=2),
+    "worst": lambda: make_agent("exploratory", exploration="worst"),
+    "round-robin": lambda: make_agent("exploratory", exploration="round-robin"),
+    "fixed": lambda: make_agent("exploratory", exploration=2),
     "oracle": lambda: "oracle",
     "exploratory-oracle": lambda: "exploratory-oracle",
     "ols": lambda: "ols",
@@ -81,7 +81,7 @@ CASES = [(agent, instance) for agent in AGENTS for instance in INSTANCES if agen
 
 
 def settings(agent: str = "greedy", instance: str = "bernoulli", **changes: Any) -> dict[str, Any]:
-    """Keyword arguments of a small game with four arms, for any door."""
+    """Keyword arguments of a small game with four arms, for any interface."""
     return {"n_arms": 4, "horizon": HORIZON, "agent": AGENTS[agent](), "instance": INSTANCES[instance]} | changes
 
 
@@ -105,7 +105,7 @@ def info_values(info: dict[str, Any]) -> Iterable[Any]:
 
 
 def spoil(*things: Any) -> None:
-    """Overwrite every array in what a door handed out."""
+    """Overwrite every array in what an interface handed out."""
     for thing in things:
         if isinstance(thing, dict):
             spoil(*thing.values())
@@ -115,6 +115,13 @@ def spoil(*things: Any) -> None:
             thing.fill(1)
 
 
+def state_of(game: Any) -> list[bytes]:
+    """All that a game consists of."""
+    linear = () if game.linear is None else game.linear
+    scratch = game.arrays._fields.index("scratch")
+    return [array.tobytes() for i, array in enumerate((*game.arrays, *linear)) if i != scratch]
+
+
 def ignore(*_: Any) -> None:
     """What is done to the things handed out, unless a test says otherwise."""
 
@@ -122,7 +129,7 @@ def ignore(*_: Any) -> None:
 def scalar_rounds(
     env: Any, seed: int, act: Act, lengths: Sequence[int], afterwards: Callable[..., None] = ignore
 ) -> list[bytes]:
-    """Episodes of these lengths (cut by a reset where shorter than the horizon) behind the Gymnasium door."""
+    """Episodes of these lengths (cut by a reset where shorter than the horizon) in the Gymnasium environment."""
     trace = []
     for episode, length in enumerate(lengths):
         observation, info = env.reset(seed=None if episode else seed)
@@ -139,7 +146,7 @@ def scalar_rounds(
 def aec_rounds(
     env: Any, seed: int, act: Act, lengths: Sequence[int], afterwards: Callable[..., None] = ignore
 ) -> list[bytes]:
-    """The same episodes behind the AEC door, where the scripted arm is played."""
+    """The same episodes in the AEC environment, where the scripted arm is played."""
     trace = []
     for episode, length in enumerate(lengths):
         env.reset(seed=None if episode else seed)

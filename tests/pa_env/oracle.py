@@ -213,7 +213,7 @@ class Replay:
 
     def _candidates(self, others: list[int], offer: Sequence[float]) -> list[int]:
         """The arms an exploring agent would take, the first choice first."""
-        match self.agent.how:
+        match self.agent.exploration:
             case "uniform":
                 return others[math.floor(uniform(self.key, at(EXPLORE_ARM, self.t)) * len(others)) :]
             case "worst":
@@ -232,7 +232,7 @@ class Replay:
             case "bernoulli":
                 return float(uniform(self.key, x_at) < theta), float(uniform(self.key, r_at) < mu)
             case "constant":
-                return theta, mu
+                return float(np.float32(theta)), mu
             case "gaussian":
                 x_noise, r_noise = normals(splitmix(self.key, x_at))
                 return float(np.float32(theta + noise * x_noise)), mu + noise * r_noise
@@ -256,6 +256,7 @@ class Replay:
         expected = theta[arm] - incentives[arm]
         return {
             "arm": arm,
+            "reward": x,
             "utility": x - incentives[arm],
             "expected_utility": expected,
             "regret": max(theta[a] - optimal[a] for a in arms) - expected,

@@ -12,9 +12,11 @@ from helpers import VECTORS, arm_at, offer_at, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from pa_env import IID, Linear, kernel, make_agent, principal_agent_v0
+from pa_env import IID, Linear, make_agent, principal_agent_v0
 from pa_env.game import Game
-from pa_env.seats import FollowerEnv, PrincipalEnv
+from pa_env.gym_env import FollowerEnv, PrincipalEnv
+from pa_env.kernel import draws
+from pa_env.layout import Row
 
 PUBLISHED = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
 N = 5_000
@@ -40,7 +42,7 @@ def means_of(family: str, copies: int = 4000, n_arms: int = 5, seed: int = 0) ->
     """Theta and mu (copies, n_arms) of the first episodes."""
     game = Game(n_arms=n_arms, instance=family, copies=copies)
     game.begin([seed + i for i in range(copies)])
-    return game.arms[:, kernel.THETA].copy(), game.arms[:, kernel.MU].copy()
+    return game.arrays.arms[:, Row.THETA].copy(), game.arrays.arms[:, Row.MU].copy()
 
 
 def uncorrelated(a: np.ndarray, b: np.ndarray) -> bool:
@@ -51,15 +53,15 @@ def uncorrelated(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def test_splitmix64_gives_its_published_values() -> None:
-    assert [kernel.draw(np.uint64(1234567), n) for n in range(1, 6)] == PUBLISHED
+    assert [draws.draw(np.uint64(1234567), n) for n in range(1, 6)] == PUBLISHED
     assert [oracle.splitmix(1234567, n) for n in range(1, 6)] == PUBLISHED
 
 
 @pytest.mark.parametrize("key", [0, 1, 2**63, 2**64 - 1])
 def test_numbers_far_along_a_stream_do_not_overflow(key: int) -> None:
     for n in (1, 2**40 - 1, 2**40, 105 * 2**40 + 1):
-        assert kernel.draw(np.uint64(key), n) == oracle.splitmix(key, n)
-        assert kernel.uniform(np.uint64(key), n) == oracle.uniform(key, n)
+        assert draws.draw(np.uint64(key), n) == oracle.splitmix(key, n)
+        assert draws.uniform(np.uint64(key), n) == oracle.uniform(key, n)
 
 
 def test_uniform_numbers_lie_below_one_and_are_uniform() -> None:
@@ -74,7 +76,7 @@ def test_the_largest_64_bits_still_give_a_number_below_one() -> None:
     """(2^64 - 1) >> 11 is the largest integer a uniform number is made of."""
     assert (2**64 - 1 >> 11) * 2.0**-53 < 1.0
     keys = np.random.default_rng(0).integers(0, 2**64, 2000, np.uint64)
-    assert all(0.0 <= kernel.uniform(key, 1) == oracle.uniform(int(key), 1) < 1.0 for key in keys)
+    assert all(0.0 <= draws.uniform(key, 1) == oracle.uniform(int(key), 1) < 1.0 for key in keys)
 
 
 # ------------------------------------------------------------------------- rewards
@@ -120,7 +122,8 @@ def test_rewards_with_mean_zero_or_one_are_certain(rewards: str) -> None:
 
 def test_constant_rewards_are_the_means() -> None:
     drawn = pulls(IID([0.1, 0.2], [0.3, 1.4], "constant"), n=50)
-    assert_array_equal(drawn, np.broadcast_to(np.array([[0.3, 1.4], [0.1, 0.2]])[:, :, None], drawn.shape))
+    means = np.array([np.float32([0.3, 1.4]), [0.1, 0.2]], np.float64)  # the principal's as observations carry them
+    assert_array_equal(drawn, np.broadcast_to(means[:, :, None], drawn.shape))
 
 
 def test_linear_rewards_are_inner_products_with_noise() -> None:
@@ -260,6 +263,6 @@ def test_families_are_drawn_anew_each_episode_and_fixed_ones_are_not(family: str
     seen = []
     for seed in (5, None, None, 5):
         env.reset(seed=seed)
-        seen.append(env.game.arms[0, : kernel.THETA + 1].tobytes())
+        seen.append(env.game.arrays.arms[0, : Row.THETA + 1].tobytes())
     assert seen[0] == seen[3]
     assert len(set(seen)) == 3

@@ -6,17 +6,19 @@ import tracemalloc
 from fractions import Fraction
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
-from helpers import AGENTS, offer_at, settings
+from helpers import AGENTS, offer_at, settings, state_of
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pa_env import IID, game, kernel
-from pa_env.game import RULE, UNBOUNDED, Game, stop_rule
-from pa_env.seats import PrincipalEnv
+from pa_env import IID, game
+from pa_env.checks import UNBOUNDED
+from pa_env.game import Game
+from pa_env.gym_env import PrincipalEnv
+from pa_env.layout import Stop
+from pa_env.rules import StopRule, compile_rule
 
 LONG = 10_000_000
 
@@ -68,7 +70,7 @@ def test_stop_rule_fires_in_the_round_that_a_plain_loop_says(
         for _ in range(before):
             env.step(offer_at(seed, 1, 0))
 
-    offer, stop = offer_at(seed, 0, 0), stop_rule(target, alpha, beta)
+    offer, stop = offer_at(seed, 0, 0), StopRule(target, alpha, beta)
     rounds = min(sum(pieces), 500 - before)
     arms = plain_stop(env, offer, rounds, target, alpha, beta)
     outcomes = [held.hold(offer, piece, stop) for piece in pieces if held.rounds_played < 500]
@@ -76,7 +78,7 @@ def test_stop_rule_fires_in_the_round_that_a_plain_loop_says(
     assert_array_equal(sum(outcome.plays for outcome in outcomes), np.bincount(arms, minlength=4))
     misses = sum(arm != target for arm in arms)
     fires = misses > alpha * math.sqrt(len(arms)) + beta / math.sqrt(len(arms))
-    assert stop[kernel.HELD :].tolist() == [len(arms), misses, fires]
+    assert (stop.held, stop.misses, stop.withdrawn) == (len(arms), misses, fires)
     assert held.totals() == env.game.totals()
     assert held.summary.tobytes() == env.game.summary.tobytes()
 
@@ -89,8 +91,8 @@ def test_a_threshold_that_falls_is_crossed_without_a_miss(alpha: float, beta: fl
     oracle = Game(**settings("oracle", "constant", horizon=400))
     for misses in range(40):
         for held in np.flatnonzero(misses <= threshold[:300])[::10] + 1:
-            stop = stop_rule(1, alpha, beta)
-            stop[kernel.HELD], stop[kernel.MISSES] = held, misses
+            stop = StopRule(1, alpha, beta)
+            stop.entries[Stop.HELD], stop.entries[Stop.MISSES] = held, misses
             oracle.begin([0])
             rounds = oracle.hold([0.0, 1.0, 0.0, 0.0], 400, stop).rounds
             fires = np.flatnonzero(misses > threshold[held : held + 400])
@@ -101,7 +103,7 @@ def test_stop_rules_do_fire_early_late_and_never() -> None:
     """What the property above would not notice: that its rules all stop at once, or none does."""
     lengths = set()
     for seed in range(30):
-        held, stop = begun(seed, **settings("uniform", "beta", horizon=500)), stop_rule(1, 3.0, 3.0)
+        held, stop = begun(seed, **settings("uniform", "beta", horizon=500)), StopRule(1, 3.0, 3.0)
         lengths.add(held.hold([0.0, 1.5, 0.0, 0.0], 500, stop).rounds)
     assert min(lengths) < 50
     assert max(lengths) == 500
@@ -116,8 +118,7 @@ def test_a_hold_in_pieces_is_one_hold(agent: str) -> None:
     parts = [pieces.hold([0.1, 0.0, 0.2, 0.0], rounds) for rounds in (1, 1, 17, 4_000, 4_981)]
     assert outcome.rounds == sum(part.rounds for part in parts) == 9_000
     assert_array_equal(outcome.plays, sum(part.plays for part in parts))
-    for name in ("state", "arms", "plays", "linear", "summary", "_totals"):
-        assert getattr(whole, name).tobytes() == getattr(pieces, name).tobytes(), name
+    assert state_of(whole) == state_of(pieces)
 
 
 def test_chunks_between_two_looks_at_ctrl_c_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,12 +130,28 @@ def test_chunks_between_two_looks_at_ctrl_c_do_not_show(monkeypatch: pytest.Monk
     assert chunked.totals() == whole.totals()
 
 
-def test_a_stop_rule_that_is_not_of_floats_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its bits would be read as other numbers, in this hold or in all that follow."""
-    monkeypatch.setattr(game, "_HOLD", {}, raising=False)
+@pytest.mark.parametrize("stop", [np.zeros(6), np.zeros(12)[::2], [0, 1, 0, 0, 0, 0], (1, 0.5, 0.5)])
+def test_a_stop_rule_that_is_none_is_refused(stop: Any) -> None:
+    """Compiled code would read and write other memory."""
     held = begun(**settings("oracle", "bernoulli"))
-    with pytest.raises((TypeError, ValueError), match="stop"):
-        held.hold(np.zeros(4), 5, np.array([0, 1, 0, 0, 0, 0]))
+    with pytest.raises(TypeError, match=r"stop = .* must be a pa_env\.rules\.StopRule"):
+        held.hold(np.zeros(4), 5, stop)
+    assert held.rounds_played == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-1, 1.0, 1.0), "target = -1"),
+        ((1.5, 1.0, 1.0), "target = 1.5"),
+        ((1, math.nan, 1.0), "alpha = nan"),
+        ((1, 1.0, -1.0), "beta = -1"),
+        ((1, 1.0, math.inf), "beta = inf"),
+    ],
+)
+def test_stop_rules_are_checked(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        StopRule(*arguments)
 
 
 # ------------------------------------------------------------------------- rules
@@ -155,7 +172,7 @@ def optimist(memory, plays, sums, arm, reward, offer):  # type: ignore[no-untype
 
 @pytest.fixture(scope="module")
 def rule() -> Any:
-    return numba.njit(RULE)(optimist)
+    return compile_rule(optimist)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +188,7 @@ def test_a_compiled_rule_plays_the_rounds_of_a_plain_loop(agent: str, instance: 
         outcome = followed.follow(rule, memory, rounds, last)
         last, misses, offer = outcome.last, 0, np.zeros(4)
         for _ in range(outcome.rounds):
-            sums = env.game.arms[0, kernel.PRINCIPAL_SUM].copy()
+            sums = env.game.sums[0].copy()
             target = optimist(plain_memory, env.game.plays[0].copy(), sums, arm, x, offer)
             observation, *_, info = env.step(offer)
             arm, x = info["arm"], float(observation[-2])
@@ -197,14 +214,13 @@ def test_long_sums_of_constant_rewards_do_not_drift() -> None:
     held = begun(instance=IID([0.7, 0.2], [theta, 0.6], "constant"), agent="oracle", horizon=LONG, observe=False)
     assert held.hold([paid, 0.0], LONG).rounds == LONG
     totals = held.totals()
-    gain = exact((theta - paid, LONG))
-    assert_allclose(totals.utility, gain, rtol=1e-12)
-    assert_allclose(totals.expected_utility, gain, rtol=1e-12)
+    assert_allclose(totals["utility"], exact((float(np.float32(theta)) - paid, LONG)), rtol=1e-12)
+    assert_allclose(totals["expected_utility"], exact((theta - paid, LONG)), rtol=1e-12)
     regret = max(theta, 0.6 - (0.7 - 0.2)) - (theta - paid)
-    assert_allclose(totals.regret, exact((regret, LONG)), rtol=1e-12)
-    assert totals.regret_oracle == totals.regret
-    assert_allclose(totals.regret_bar, exact((regret, LONG)), rtol=1e-12)
-    assert_allclose(totals.overpayment, exact((paid, LONG)), rtol=1e-12)
+    assert_allclose(totals["regret"], exact((regret, LONG)), rtol=1e-12)
+    assert totals["regret_oracle"] == totals["regret"]
+    assert_allclose(totals["regret_bar"], exact((regret, LONG)), rtol=1e-12)
+    assert_allclose(totals["overpayment"], exact((paid, LONG)), rtol=1e-12)
 
 
 @pytest.mark.parametrize("agent", ["empirical-mean", "exploratory"])
@@ -214,15 +230,15 @@ def test_long_sums_of_bernoulli_rewards_do_not_drift(agent: str) -> None:
     (first, second), (won, earned) = outcome.plays.tolist(), outcome.rewards.tolist()
     assert (won, earned) == (int(won), int(earned))
     gains = exact((1.0, int(won)), (1.0 - 0.3, int(earned)), (0.0 - 0.3, second - int(earned)))
-    assert_allclose(held.totals().utility, gains, rtol=1e-12)
-    assert_allclose(held.totals().expected_utility, exact((0.1, first), (0.6 - 0.3, second)), rtol=1e-12)
+    assert_allclose(held.totals()["utility"], gains, rtol=1e-12)
+    assert_allclose(held.totals()["expected_utility"], exact((0.1, first), (0.6 - 0.3, second)), rtol=1e-12)
 
 
 def test_long_reward_sums_and_means_of_an_arm_do_not_drift() -> None:
     """Rewards are summed plainly, in the order of play (exactly, when Bernoulli): 0.1 each time stays 0.1 to 1e-9."""
     held = begun(instance=IID([0.1, 0.1], [0.1, 0.1], "constant"), horizon=LONG, observe=False)
     outcome = held.hold([0.5, 0.0], LONG)
-    assert_allclose(outcome.rewards[0], exact((0.1, LONG)), rtol=1e-9)
+    assert_allclose(outcome.rewards[0], exact((float(np.float32(0.1)), LONG)), rtol=1e-9)
     assert_allclose(held.means[0, 0], 0.1, rtol=1e-9)
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 from pa_env import IID
 from pa_env.game import Game
-from pa_env.seats import PrincipalEnv
+from pa_env.gym_env import PrincipalEnv
 
 AGENTS = ("ucb", "thompson", "exp3")
 INSTANCE = IID(mu=[0.1, 0.9, 0.5], theta=[0.9, 0.2, 0.4])
@@ -56,7 +56,7 @@ def test_an_agent_without_regret_is_not_stuck(agent: str) -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("instance", ["uniform", "unit-ball"])
-def test_every_door_gives_the_same_rounds(agent: str, instance: str) -> None:
+def test_every_interface_gives_the_same_rounds(agent: str, instance: str) -> None:
     settings = {"agent": agent, "instance": instance, "horizon": 60}
     env = PrincipalEnv(**settings)
     held = Game(observe=False, max_incentive=env.game.max_incentive, **settings)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracle import Replay, draw_instance, episode_key, random_offer
 
 from pa_env import IID, Linear, ScriptedAgent, make_agent
-from pa_env.seats import FollowerEnv, PrincipalEnv
+from pa_env.gym_env import FollowerEnv, PrincipalEnv
 
 SEEDS = st.integers(0, 2**32)
 TIES = st.sampled_from(["lowest", "highest", "random", "largest-incentive"])
@@ -26,7 +26,7 @@ def agents(draw: st.DrawFn, names: list[str], k: int, initials: list[Any]) -> Sc
         parameters["ties"] = draw(TIES)
     if name.startswith("exploratory"):
         parameters["c0"] = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0]))
-        parameters["how"] = draw(st.sampled_from(["uniform", "worst", "round-robin", draw(st.integers(0, k - 1))]))
+        parameters["exploration"] = draw(st.sampled_from(["uniform", "worst", "round-robin", draw(st.integers(0, k - 1))]))
     if name in ("empirical-mean", "exploratory", "ols"):
         parameters["initial"] = draw(st.sampled_from(initials))
     return make_agent(name, **parameters)
@@ -86,8 +86,8 @@ def begin(env: Any, game: dict[str, Any], seed: int, episode: int) -> tuple[Repl
             assert_allclose(getattr(played, name), getattr(instance, name), rtol=1e-14, atol=1e-15)
         instance = played
     replay = Replay(key, instance, game["agent"], game["horizon"], env.game.max_incentive)
-    assert_allclose(env.game.arms[0, :2], [replay.mu, replay.theta], rtol=0, atol=1e-15)
-    replay.mu, replay.theta = env.game.arms[0, :2].tolist()  # to the last digit, on which ties depend
+    assert_allclose(env.game.arrays.arms[0, :2], [replay.mu, replay.theta], rtol=0, atol=1e-15)
+    replay.mu, replay.theta = env.game.arrays.arms[0, :2].tolist()  # to the last digit, on which ties depend
     return replay, observation
 
 

@@ -15,7 +15,7 @@ import baselines
 import pa_env
 
 PACKAGE = Path(pa_env.__file__).parent
-MODULES = ["pa_env", *(f"pa_env.{module.name}" for module in pkgutil.iter_modules(pa_env.__path__))]
+MODULES = ["pa_env", *(module.name for module in pkgutil.walk_packages(pa_env.__path__, "pa_env."))]
 BASELINES = ["baselines", *(module.name for module in pkgutil.walk_packages(baselines.__path__, "baselines."))]
 HEAVY = ("torch", "stable_baselines3", "matplotlib", "scipy", "ray", "pandas")
 EXTRAS = ("pandas", "pyarrow", "matplotlib", "plotly", "rich", "torch", "stable_baselines3", "ray", "typer")
@@ -85,10 +85,10 @@ def test_compiles_where_no_cache_can_be_written(tmp_path: Path) -> None:
     code = """
 import numpy as np
 import pa_env
-from pa_env import kernel
+from pa_env.kernel.play import play
 from pa_env.game import Game
 assert pa_env.__file__.startswith(PLACE), pa_env.__file__
-assert kernel.play._cache.cache_path is None, "this place has a cache after all"
+assert play._cache.cache_path is None, "this place has a cache after all"
 game = Game(n_arms=3, agent="oracle", observe=False)
 game.begin([1])
 assert game.hold([0, 0.5, 0], rounds=20).plays.sum() == 20
@@ -134,7 +134,7 @@ def test_every_module_has_its_page_and_its_examples_run(name: str) -> None:
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("name", ["agents", "game", "instances", "principal_agent_v0", "seats", "vector", "wrappers"])
+@pytest.mark.parametrize("name", ["game", "gym_env", "instances", "principal_agent_v0", "rules", "scripted_agents", "vector_env", "wrappers"])
 def test_what_users_call_comes_with_an_example(name: str) -> None:
     examples = doctest.DocTestFinder().find(importlib.import_module(f"pa_env.{name}"))
     assert sum(len(example.examples) for example in examples) > 0

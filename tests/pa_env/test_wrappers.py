@@ -15,8 +15,8 @@ from numpy.testing import assert_equal
 
 import pa_env
 from pa_env import principal_agent_v0, wrappers
-from pa_env.seats import FollowerEnv, PrincipalEnv
-from pa_env.vector import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.gym_env import FollowerEnv, PrincipalEnv
+from pa_env.vector_env import FollowerVectorEnv, PrincipalVectorEnv
 
 K, T, MOST = 3, 12, 4.0
 WRAPPERS: dict[str, Callable[..., Any]] = {
@@ -150,7 +150,7 @@ def test_profit_offers_what_an_arm_is_worth_but_for_the_level() -> None:
         bonus = 0.5 * (1 - t / T) ** 2.0 * (plays + 2) ** -0.5
         expected = np.maximum(0, (rewards + 1) / (plays + 2) + bonus - level)
         assert offered(env, [level]) == pytest.approx(expected, abs=1e-6)
-        arm = env.unwrapped.game.state["arm"][0]
+        arm = env.unwrapped.game.arrays.state["arm"][0]
         plays[arm] += 1
         rewards[arm] += CONSTANT.theta[arm]
 
@@ -178,7 +178,7 @@ def test_no_incentive_is_an_inner_point_of_rescale() -> None:
     assert (env.action_space.high > 0).all()
 
 
-# ----------------------------------------------------------------------------------------- any sample, any door
+# ----------------------------------------------------------------------------------------- any sample, any interface
 
 GAMES: dict[str, dict[str, Any]] = {
     "i.i.d.": {},
@@ -351,7 +351,7 @@ FOREIGN: dict[str, Callable[[], Any]] = {
     "the follower's seat, batched": lambda: FollowerVectorEnv(2, n_arms=K),
     "another game": lambda: gym.make("CartPole-v1"),
     "another game, batched": lambda: gym.make_vec("CartPole-v1", num_envs=2),
-    "the AEC door": principal_agent_v0.env,
+    "the AEC interface": principal_agent_v0.env,
     "nothing": lambda: None,
     "a name": lambda: "PrincipalAgent-v0",
 }

@@ -17,7 +17,7 @@ from baselines.rl.beliefs import FIELDS, GLOBALS, MOST, OVERALL, Steered
 from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
 from baselines.rl.trained import Trained, trained_rule
 from baselines.scripted.profit_target import BELIEFS
-from pa_env import kernel
+from pa_env.layout import NO_ARM
 
 from ..helpers import python, step_through
 
@@ -110,7 +110,7 @@ def test_relabelled_arms_are_offered_the_same() -> None:
     for i, chosen in enumerate((np.arange(3), order)):
         memory = Trained(3, 60, random_policy(0.1))._memory()
         memory[BELIEFS : BELIEFS + 9] = beliefs[:, chosen].ravel()
-        trained_rule()(memory, plays[chosen], sums[chosen], kernel.NOBODY, 0.0, offers[i])
+        trained_rule()(memory, plays[chosen], sums[chosen], NO_ARM, 0.0, offers[i])
     assert offers.any()
     np.testing.assert_allclose(offers[1], offers[0][order], atol=1e-12)
 

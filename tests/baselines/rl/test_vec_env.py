@@ -1,4 +1,4 @@
-"""Stable-Baselines3's door to the batched game: the same rounds, same-step resets, cheap infos, spread beginnings."""
+"""Stable-Baselines3's interface to the batched game: the same rounds, same-step resets, cheap infos, spread beginnings."""
 
 import gymnasium as gym
 import numpy as np
@@ -62,7 +62,7 @@ def test_objectives_sum_to_what_they_are_named_after(objective: str | None) -> N
     envs.seed(3)
     envs.reset()
     game = envs.envs.unwrapped.game
-    benchmark = game.state["benchmark"].copy()
+    benchmark = game.arrays.state["benchmark"].copy()
     total = np.zeros(5)
     for _ in range(6):
         total += envs.step(np.full((5, 3), 0.3))[1]

@@ -1,4 +1,4 @@
-"""Door 2, Gymnasium: one seat each, one step a round, the other side scripted.
+"""Gymnasium: one seat each, one step a round, the other side scripted.
 
 - ``PrincipalAgent-v0`` and ``PrincipalAgentLinear-v0``: you offer incentives, a scripted agent (or your own
   object) answers. Reward X - pi_A.
@@ -9,10 +9,24 @@
 >>> observation, info = env.reset(seed=1)
 >>> observation, reward, terminated, truncated, info = env.step(np.array([0.0, 0.4, 0.0]))
 >>> sorted(info)
-['arm', 'expected_utility', 'optimal_incentives', 'regret', 'regret_bar', 'regret_oracle', 'utility']
+['arm', 'expected_utility', 'optimal_incentives', 'regret', 'regret_bar', 'regret_oracle', 'reward', 'utility']
 
-``info`` describes the round just played: for scoring, never for playing (a principal cannot know it). The
-horizon terminates an episode, since the observation tells the time; nothing is ever truncated.
+``info`` describes the round just played. The principal may know ``arm`` and ``reward`` (X). Everything else is
+privileged: for scoring, never for playing.
+
+| key | what it is | who may know it |
+|---|---|---|
+| ``arm`` | the arm A that was played | both |
+| ``reward`` | X, the principal's reward before it pays | the principal |
+| ``utility`` | X - pi_A | the principal |
+| ``expected_utility`` | theta_A - pi_A | privileged |
+| ``regret`` | the round's share of R_T, against the best incentives for the agent's beliefs | privileged |
+| ``regret_oracle`` | of R_T^oracle, against the best incentives for its true means | privileged |
+| ``regret_bar`` | of Rbar_T, which charges every incentive offered | privileged |
+| ``optimal_incentives`` | pi*_a(t) = max_b muhat_b(t) - muhat_a(t), (n_arms,) | privileged |
+
+The horizon terminates an episode, since the observation tells the time; nothing is ever truncated. An environment is
+for one thread.
 """
 
 from typing import Any, Unpack
@@ -20,31 +34,33 @@ from typing import Any, Unpack
 import gymnasium as gym
 import numpy as np
 from gymnasium.error import ResetNeeded
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from pa_env import kernel, spaces
-from pa_env.checks import seed_of
+from pa_env import spaces
+from pa_env.checks import arm_index, seed_of
 from pa_env.game import Game, Settings, game_of
-from pa_env.leaders import Leaders, PrincipalLike
+from pa_env.layout import INFO_NUMBERS, Floats, Floats32, Result
+from pa_env.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.viewer import MODES, Viewer
 
 Info = dict[str, Any]
 ONE = np.ones(1, np.bool_)
 
 
-def round_info(results: NDArray[np.float64]) -> Info:
+def round_info(results: Floats) -> Info:
     """The ``info`` of the round that one copy just played."""
     row = results[0]
     values = row.tolist()
-    return {
-        "arm": int(values[kernel.ARM]),
-        "utility": values[kernel.UTILITY],
-        "expected_utility": values[kernel.EXPECTED_UTILITY],
-        "regret": values[kernel.REGRET],
-        "regret_oracle": values[kernel.REGRET_ORACLE],
-        "regret_bar": values[kernel.REGRET_BAR],
-        "optimal_incentives": row[kernel.OPTIMAL :],
-    }
+    info: Info = dict(zip(INFO_NUMBERS, values, strict=False))
+    info["arm"], info["optimal_incentives"] = int(values[Result.ARM]), row[Result.OPTIMAL :]
+    return info
+
+
+def instance_option(options: Any) -> Any:
+    """The instance in the ``options`` of a reset; other options are ignored."""
+    if options is not None and not isinstance(options, dict):
+        raise TypeError(f"options = {options!r} must be a dictionary, as in {{'instance': ...}}, or None")
+    return (options or {}).get("instance")
 
 
 class Seat(gym.Env[Any, Any]):
@@ -60,7 +76,7 @@ class Seat(gym.Env[Any, Any]):
 
     def _begin(self, seed: int | None, options: Info | None) -> Info:
         """Begin an episode; what the players know from the start: the arms, when rewards are linear."""
-        self.game.begin([seed], instance=(options or {}).get("instance"))
+        self.game.begin([seed], instance=instance_option(options))
         super().reset(seed=seed_of(seed))
         self._left = self.game.horizon
         return {"arms": self.game.features[0].copy()} if self.game.dim else {}
@@ -82,66 +98,78 @@ class Seat(gym.Env[Any, Any]):
 
 
 class PrincipalEnv(Seat):
-    """The principal's seat. Actions: incentives (n_arms,) in [0, max_incentive]; see :mod:`pa_env.spaces`."""
+    """The principal's seat. Actions: incentives (n_arms,) in [0, max_incentive]; see :mod:`pa_env.spaces`.
+
+    Args:
+        observation: "summary" or "last".
+        render_mode: "ansi", "rgb_array", "human" or None.
+        **settings: of the game, see :mod:`pa_env`.
+    """
 
     def __init__(
         self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[Settings]
     ) -> None:
-        super().__init__(game_of(settings), render_mode)
+        super().__init__(game_of(settings, known=("observation", "render_mode")), render_mode)
         self._columns = spaces.columns(self.game, observation)
         self.observation_space = spaces.principal_observations(self.game, observation)
         self.action_space = spaces.offers(self.game)
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[NDArray[np.float32], Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Floats32, Info]:
         """Begin an episode; ``options={"instance": ...}`` fixes what it is played on."""
         info = self._begin(seed, options)
         return spaces.principal_view(self.game.summary[0], self._columns), info
 
-    def step(self, action: ArrayLike) -> tuple[NDArray[np.float32], float, bool, bool, Info]:
+    def step(self, action: ArrayLike) -> tuple[Floats32, float, bool, bool, Info]:
         """Offer these incentives for a round."""
         game = self.game
         self._check_running()
-        info = round_info(game.play(game.as_offer(action)))
+        info = round_info(game.play(action))
         terminated = self._finish()
         return spaces.principal_view(game.summary[0], self._columns), info["utility"], terminated, False, info
 
 
 class FollowerEnv(Seat):
-    """The agent's seat. Actions: an arm. ``agent=`` says whose beliefs are kept, shown as your own, and scored.
+    """The agent's seat. Actions: an arm.
 
-    ``principal``: see :class:`pa_env.leaders.Leaders`; None offers a random amount on a random arm.
+    ``agent=`` is the agent model whose beliefs you observe as your own and against which regret is computed.
+
+    Args:
+        principal: who offers, see :class:`pa_env.principal_driver.PrincipalDriver`; None: a random amount on a random
+            arm.
+        render_mode: "ansi", "rgb_array", "human" or None.
+        **settings: of the game, see :mod:`pa_env`.
     """
 
     def __init__(
         self, *, principal: PrincipalLike = None, render_mode: str | None = None, **settings: Unpack[Settings]
     ) -> None:
-        super().__init__(game_of(settings), render_mode)
-        self._leaders = Leaders(self.game, principal)
-        self._offers: NDArray[np.float64] | None = None
+        super().__init__(game_of(settings, known=("principal", "render_mode")), render_mode)
+        self._driver = PrincipalDriver(self.game, principal)
+        self._offers: Floats | None = None
         self.observation_space = spaces.agent_observations(self.game)
         self.action_space = spaces.arms(self.game)
 
-    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[NDArray[np.float32], Info]:
+    def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Floats32, Info]:
         """Begin an episode; the observation holds the first offer."""
         info = self._begin(seed, options)
-        self._leaders.begin(ONE)
+        self._driver.begin(ONE)
         return self._next_offer(), info
 
-    def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, Info]:
+    def step(self, action: int) -> tuple[Floats32, float, bool, bool, Info]:
         """Play this arm; the observation holds the next offer."""
         self._check_running()
         if self._offers is None:
             raise ResetNeeded("the principal failed to make an offer: call reset() first")
-        arm = self.game.as_arm(action)
-        results = self.game.play(self._offers, forced=np.array([arm]))
-        reward = float(results[0, kernel.REWARD_AGENT] + self._offers[0, arm])
+        arm = arm_index("arm", action, self.game.n_arms)
+        results = self.game.play(self._offers, arms=np.array([arm]))
+        reward = float(results[0, Result.AGENT_REWARD] + self._offers[0, arm])
         terminated = self._finish()
-        self._leaders.observe(ONE, results)
+        self._driver.observe(ONE, results)
         return self._next_offer(), reward, terminated, False, round_info(results)
 
-    def _next_offer(self) -> NDArray[np.float32]:
+    def _next_offer(self) -> Floats32:
         """Let the principal offer; what the agent then sees."""
         self._offers = None  # there is none if the principal fails
-        self._offers = self._leaders.offers(ONE)
-        view: NDArray[np.float32] = self.game.agent_view(self._offers)[0]
+        self._offers = self._driver.offers(ONE)
+        view: Floats32 = self.game.agent_view(self._offers)[0]
         return view

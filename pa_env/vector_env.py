@@ -1,4 +1,4 @@
-"""Door 3, batched: ``gym.make_vec(id, num_envs=N)`` is one compiled step for N copies.
+"""Gymnasium, batched: ``gym.make_vec(id, num_envs=N)`` is one compiled step for N copies of a game.
 
 Copy i plays what the scalar environment plays with the same seed, step for step; an int seed s gives copy i the
 seed s + i, and a list gives each its own. ``autoreset_mode``: NEXT_STEP (default), SAME_STEP (the last observation
@@ -12,7 +12,8 @@ ended by ``reset(options={"reset_mask": mask})``).
 >>> rewards.shape, info["regret"].shape, info["optimal_incentives"].shape
 ((64,), (64,), (64, 3))
 
-``info["_regret"]`` and its like mark the copies that played a round in this step.
+``info["_regret"]`` and its like mark the copies that played a round in this step. :mod:`pa_env.gym_env` says what each
+key is and who may know it. An environment is for one thread.
 """
 
 from collections.abc import Sequence
@@ -26,18 +27,18 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from pa_env import kernel, spaces
-from pa_env.checks import integers, known
+from pa_env import checks, spaces
+from pa_env.checks import integers, known, seed_of
 from pa_env.game import Game, Settings, game_of
-from pa_env.leaders import Leaders, PrincipalLike
+from pa_env.gym_env import Info, instance_option
+from pa_env.layout import INFO, INFO_NUMBERS, Flags, Floats, Floats32, Integers, Result
+from pa_env.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.viewer import MODES, Viewer
 
-Info = dict[str, Any]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+MARKS = tuple(f"_{name}" for name in INFO)
 
 
-class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]):
+class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
     """What both seats share: seeds, episodes that end, infos."""
 
     metadata: Info = {"render_modes": list(MODES), "render_fps": 10, "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -59,40 +60,38 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
         self.single_observation_space, self.single_action_space = observation_space, action_space
         self.observation_space = batch_space(observation_space, game.copies)
         self.action_space = batch_space(action_space, game.copies)
-        self._everybody = np.ones(game.copies, np.bool_)
-        self._over = self._everybody.copy()  # their episode has ended, or none has begun
+        self._over = np.ones(game.copies, np.bool_)  # their episode has ended, or none has begun
         self._idle, self._soonest = True, 0
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Info | None = None
-    ) -> tuple[NDArray[np.float32], Info]:
+    ) -> tuple[Floats32, Info]:
         """Begin an episode of all copies, or of those in ``options["reset_mask"]``, on ``options["instance"]``."""
-        options = options or {}
-        which = self._mask(options.get("reset_mask"))
-        self._begin(which, self._seeds(seed), options.get("instance"))
+        instance = instance_option(options)
+        which = self._mask((options or {}).get("reset_mask"))
+        self._begin(which, self._seeds(seed), instance)
         return self._observe(), self._known(which)
 
-    def step(self, actions: Any) -> tuple[NDArray[np.float32], Floats, Flags, Flags, Info]:
+    def step(self, actions: Any) -> tuple[Floats32, Floats, Flags, Flags, Info]:
         """One round of every copy; with NEXT_STEP, copies whose episode has ended begin another instead."""
         prepared = self._prepare(actions)
-        played, rounds = self._everybody.copy(), None
+        played, some = np.ones(self.num_envs, np.bool_), False
         if self._idle:
-            if not self.game.state["episode"].all():
+            if not self.game.arrays.state["episode"].all():
                 raise ResetNeeded("some copies have not begun: call reset() for all of them first")
             if self.autoreset_mode == AutoresetMode.DISABLED:
                 raise ResetNeeded(
                     f"copies {np.flatnonzero(self._over)[:10].tolist()} have ended: reset them with"
                     ' options={"reset_mask": mask} before the next step'
                 )
-            played = ~self._over
-            rounds = played.astype(np.int64)
+            played, some = ~self._over, True
             self._begin(self._over)
-        results, rewards = self._play(prepared, rounds, played)
+        results, rewards = self._play(prepared, played if some else None)
         self._soonest -= 1
         terminated = np.zeros(self.num_envs, np.bool_)
         observations = self._observe()
         info = self._info(results, played)
-        if rounds is not None:
+        if some:
             info |= self._known(~played)
         if self._soonest <= 0:
             self._look_for_ends()
@@ -110,12 +109,12 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
 
     def _look_for_ends(self) -> None:
         """Note which copies have ended, and how many rounds from now the next one will: most steps need not look."""
-        left = self.game.horizon - self.game.state["t"]
-        self._over = (left == 0) | (self.game.state["episode"] == 0)
+        left = self.game.horizon - self.game.arrays.state["t"]
+        self._over = (left == 0) | (self.game.arrays.state["episode"] == 0)
         self._idle = bool(self._over.any())
         self._soonest = int(left.min(where=~self._over, initial=self.game.horizon))
 
-    def _final(self, observations: NDArray[np.float32], info: Info, ended: Flags) -> Info:
+    def _final(self, observations: Floats32, info: Info, ended: Flags) -> Info:
         """Last observations and infos as Gymnasium's own vector environments give them."""
         final = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(ended):
@@ -131,30 +130,21 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
         self._look_for_ends()
 
     def _info(self, results: Floats, mask: Flags) -> Info:
-        """What the round was, for scoring; ``_key`` marks the copies for which it holds."""
-        return {
-            "arm": results[:, kernel.ARM].astype(np.int64),
-            "utility": results[:, kernel.UTILITY],
-            "expected_utility": results[:, kernel.EXPECTED_UTILITY],
-            "regret": results[:, kernel.REGRET],
-            "regret_oracle": results[:, kernel.REGRET_ORACLE],
-            "regret_bar": results[:, kernel.REGRET_BAR],
-            "optimal_incentives": results[:, kernel.OPTIMAL :],
-            "_arm": mask,
-            "_utility": mask,
-            "_expected_utility": mask,
-            "_regret": mask,
-            "_regret_oracle": mask,
-            "_regret_bar": mask,
-            "_optimal_incentives": mask,
-        }
+        """What the round was; ``_key`` marks the copies for which it holds."""
+        info: Info = dict(zip(INFO_NUMBERS, results.T, strict=False))
+        info["arm"] = results[:, Result.ARM].astype(np.int64)
+        info["optimal_incentives"] = results[:, Result.OPTIMAL :]
+        return info | dict.fromkeys(MARKS, mask)
 
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None] | None:
-        if seed is None or isinstance(seed, int | np.integer):
-            return None if seed is None else [int(seed) + i for i in range(self.num_envs)]
-        if not isinstance(seed, list | tuple | np.ndarray) or len(seed) != self.num_envs:
-            raise ValueError(f"seed = {seed!r} must be an integer, or one for each of {self.num_envs} copies")
-        return seed
+    def _seeds(self, seed: Any) -> Sequence[int | None] | None:
+        if seed is None:
+            return None
+        if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
+            if len(seed) != self.num_envs:
+                raise ValueError(f"seed = {seed!r} must be an integer, or one for each of {self.num_envs} copies")
+            return list(seed)
+        first: int = seed_of(seed)  # type: ignore[assignment] # it is not None
+        return [first + i for i in range(self.num_envs)]
 
     def _mask(self, mask: Flags | None) -> Flags:
         if mask is None:
@@ -168,20 +158,28 @@ class SeatVectorEnv(gym.vector.VectorEnv[NDArray[np.float32], Any, NDArray[Any]]
 
     # What the two seats do in their own way.
 
-    def _observe(self) -> NDArray[np.float32]:
+    def _observe(self) -> Floats32:
         raise NotImplementedError
 
     def _prepare(self, actions: Any) -> Any:
         """Check the actions before anything moves; those of copies that are over do not count."""
         raise NotImplementedError
 
-    def _play(self, prepared: Any, rounds: NDArray[np.int64] | None, played: Flags) -> tuple[Floats, Floats]:
-        """One round; the kernel's results and this seat's rewards."""
+    def _play(self, prepared: Any, which: Flags | None) -> tuple[Floats, Floats]:
+        """One round of the copies in ``which``, or of all; the kernel's results and this seat's rewards."""
         raise NotImplementedError
 
 
 class PrincipalVectorEnv(SeatVectorEnv):
-    """The principal's seat, N copies."""
+    """The principal's seat, N copies.
+
+    Args:
+        num_envs: N.
+        observation: "summary" or "last".
+        autoreset_mode: what happens to copies whose episode has ended.
+        render_mode: "ansi", "rgb_array", "human" or None; the first copy is drawn.
+        **settings: of the game, see :mod:`pa_env`.
+    """
 
     def __init__(
         self,
@@ -192,7 +190,7 @@ class PrincipalVectorEnv(SeatVectorEnv):
         render_mode: str | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        game = game_of(settings, num_envs)
+        game = game_of(settings, num_envs, ("observation", "autoreset_mode", "render_mode"))
         self._columns = spaces.columns(game, observation)
         super().__init__(
             game,
@@ -202,23 +200,31 @@ class PrincipalVectorEnv(SeatVectorEnv):
             render_mode,
         )
 
-    def _observe(self) -> NDArray[np.float32]:
+    def _observe(self) -> Floats32:
         return spaces.principal_view(self.game.summary, self._columns)
 
     def _prepare(self, actions: Any) -> Floats:
-        offers = self.game.as_offer(actions)
+        offers = checks.offers("incentives", actions, (self.num_envs, self.game.n_arms))
         if self._idle:
             offers = np.where(self._over[:, None], 0.0, offers)
             self.game.check_offers(offers)  # before any copy begins anew; otherwise the kernel checks
         return offers
 
-    def _play(self, prepared: Floats, rounds: NDArray[np.int64] | None, played: Flags) -> tuple[Floats, Floats]:
-        results = self.game.play(prepared, rounds)
-        return results, results[:, kernel.UTILITY].copy()
+    def _play(self, prepared: Floats, which: Flags | None) -> tuple[Floats, Floats]:
+        results = self.game.play(prepared, which=which)
+        return results, results[:, Result.UTILITY].copy()
 
 
 class FollowerVectorEnv(SeatVectorEnv):
-    """The agent's seat, N copies."""
+    """The agent's seat, N copies.
+
+    Args:
+        num_envs: N.
+        principal: who offers, see :class:`pa_env.principal_driver.PrincipalDriver`; each copy gets a deep copy.
+        autoreset_mode: what happens to copies whose episode has ended.
+        render_mode: "ansi", "rgb_array", "human" or None; the first copy is drawn.
+        **settings: of the game, see :mod:`pa_env`.
+    """
 
     def __init__(
         self,
@@ -229,33 +235,32 @@ class FollowerVectorEnv(SeatVectorEnv):
         render_mode: str | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        game = game_of(settings, num_envs)
-        self._leaders = Leaders(game, principal)
+        game = game_of(settings, num_envs, ("principal", "autoreset_mode", "render_mode"))
+        self._driver = PrincipalDriver(game, principal)
         self._offers = np.zeros((game.copies, game.n_arms))
         self._asked = np.zeros(game.copies, np.bool_)  # copies that wait for an offer
         super().__init__(game, spaces.agent_observations(game), spaces.arms(game), autoreset_mode, render_mode)
 
     def _begin(self, which: Flags, seeds: Sequence[int | None] | None = None, instance: Any = None) -> None:
         super()._begin(which, seeds, instance)
-        self._leaders.begin(which)
+        self._driver.begin(which)
         self._asked = self._asked | which
 
-    def _observe(self) -> NDArray[np.float32]:
-        fresh = self._leaders.offers(self._asked)
+    def _observe(self) -> Floats32:
+        fresh = self._driver.offers(self._asked)
         self._offers = np.where(self._asked[:, None], fresh, self._offers)
         self._asked = np.zeros(self.num_envs, np.bool_)
         return self.game.agent_view(self._offers)
 
-    def _prepare(self, actions: Any) -> NDArray[np.int64]:
+    def _prepare(self, actions: Any) -> Integers:
         if self._asked.any() and not self._idle:
             raise ResetNeeded("a principal failed to make an offer: call reset() first")
         return integers("arms", actions, self.num_envs, self.game.n_arms, ignored=self._over)
 
-    def _play(
-        self, prepared: NDArray[np.int64], rounds: NDArray[np.int64] | None, played: Flags
-    ) -> tuple[Floats, Floats]:
+    def _play(self, prepared: Integers, which: Flags | None) -> tuple[Floats, Floats]:
         paid = self._offers[np.arange(self.num_envs), prepared]
-        results = self.game.play(self._offers, rounds, forced=prepared)
+        results = self.game.play(self._offers, arms=prepared, which=which)
+        played = np.ones(self.num_envs, np.bool_) if which is None else which
         self._asked = self._asked | played
-        self._leaders.observe(played, results)
-        return results, np.where(played, results[:, kernel.REWARD_AGENT] + paid, 0.0)
+        self._driver.observe(played, results)
+        return results, np.where(played, results[:, Result.AGENT_REWARD] + paid, 0.0)

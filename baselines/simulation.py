@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Floats, Hold, Integers, Phase, Principal
+from baselines.protocol import Hold, Phase, Principal
 from baselines.registry import make, parameters
-from pa_env import kernel
-from pa_env.agents import Agent, ScriptedAgent
-from pa_env.checks import at_least
-from pa_env.game import UNBOUNDED, Game, Totals, stop_rule
+from pa_env.checks import UNBOUNDED, seed_of, whole
+from pa_env.game import Game
 from pa_env.instances import InstanceLike
+from pa_env.layout import SCORES, Floats, Integers
+from pa_env.scripted_agents import Agent, ScriptedAgent
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,66 +65,83 @@ def simulate(
     seed: int = 0,
     checkpoints: ArrayLike | None = None,
 ) -> Run:
-    """Play one episode.
+    """Play one episode. There is no upper bound on incentives.
 
-    A ``principal`` by name is made for the game (with the arms of this episode, if it asks for them) and a horizon of
-    10,000 unless told; otherwise ``horizon`` is the principal's own. There is no upper bound on incentives.
+    Args:
+        principal: one made already, or a name of :func:`baselines.principals`: then it is made for the game, and told
+            the arms of this episode if it asks for them.
+        instance: a family's name, an instance, or a function ``rng -> instance``; see :mod:`pa_env.instances`.
+        agent: a name, the result of ``pa_env.make_agent``, or your own object.
+        horizon: rounds; by default the principal's own, and 10,000 for one by name.
+        seed: of the game and of the principal.
+        checkpoints: rounds after which the sums are kept; by default spaced evenly in their logarithm.
     """
     if not isinstance(principal, str | Principal):
         raise TypeError(f"principal = {principal!r} must be a name, or an object that is a baselines.Principal")
     if horizon is None:
         horizon = 10_000 if isinstance(principal, str) else principal.horizon
-    horizon = int(at_least("horizon", horizon, 2, whole=True))
+    horizon = whole("horizon", horizon, 2)
     marks = log_spaced(horizon) if checkpoints is None else np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}, and be integers")
     n_arms = None if isinstance(principal, str) else principal.n_arms
     game = Game(n_arms, horizon, agent, instance, max_incentive=UNBOUNDED, observe=False)
-    game.begin(seeds=[seed])
+    game.begin(seeds=[seed_of(seed)])
     if isinstance(principal, str):
-        told = {"arms": game.features[0]} if "arms" in parameters(principal) else {}
-        principal = make(principal, n_arms=game.n_arms, horizon=horizon, **told)
-    return episode(principal, game, seed, marks)
+        principal = make_for(principal, game)
+    return episode(principal, game, marks)
 
 
-def episode(principal: Principal, game: Game, seed: int, marks: Integers) -> Run:
-    """Play a game that has just begun up to the last of the checkpoints ``marks``; ``seed`` is the principal's."""
-    principal.reset(seed=seed)
+def make_for(name: str, game: Game) -> Principal:
+    """A principal by name for a game that has begun: it is told the arms if it asks for them."""
+    told = {}
+    for parameter in parameters(name):
+        if parameter.name == "arms":
+            if not game.dim:
+                raise ValueError(f"principal = {name!r} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear")
+            told["arms"] = game.features[0]
+        elif parameter.default is parameter.empty:
+            raise ValueError(
+                f"principal = {name!r} has no default for {parameter.name}: make it with"
+                f" baselines.make({name!r}, n_arms={game.n_arms}, horizon={game.horizon}, {parameter.name}=...)"
+            )
+    return make(name, n_arms=game.n_arms, horizon=game.horizon, **told)
+
+
+def episode(principal: Principal, game: Game, marks: Integers) -> Run:
+    """Play a game that has just begun up to the last of the checkpoints ``marks``."""
+    principal.reset(seed=game.principal_seed())
     if principal.privileged:
         principal.attach(game)
-    table = Table(principal, game)
-    totals: list[Totals] = []
+    match = Match(principal, game)
+    rows = []
     plays = np.empty((marks.size, game.n_arms), np.int64)
     offers, beliefs = np.empty(plays.shape), np.empty(plays.shape)
     misses = np.empty(marks.size, np.int64)
     for i, mark in enumerate(marks.tolist()):
-        table.play_to(mark - 1)
+        match.play_to(mark - 1)
         beliefs[i] = game.means[0]  # before the round's reward moves them
-        table.play_to(mark)
-        totals.append(game.totals())
-        plays[i], offers[i], misses[i] = game.plays[0], table.offers[0], table.misses
-    sums = {name: np.array(column) for name, column in zip(Totals._fields, zip(*totals, strict=True), strict=True)}
-    optimal = beliefs.max(axis=1, keepdims=True) - beliefs
+        match.play_to(mark)
+        rows.append(game.totals())
+        plays[i], offers[i], misses[i] = game.plays[0], match.offer, match.misses
     return Run(
         checkpoints=marks,
-        **sums,
+        **{score: np.array([row[score] for row in rows]) for score in SCORES},
         misses=misses,
         plays=plays,
         offers=offers,
-        optimal_incentives=optimal,
+        optimal_incentives=beliefs.max(axis=1, keepdims=True) - beliefs,
         phases=principal.phases,
     )
 
 
-class Table:
-    """A principal and a game: plays the one's requests in the other."""
+class Match:
+    """A principal in a game: its requests are played whole by the compiled game."""
 
     def __init__(self, principal: Principal, game: Game) -> None:
         self.principal, self.game = principal, game
         self.misses = 0
-        self.offers = np.zeros((1, game.n_arms))  # of the last round played
-        self._stop: Floats | None = None
-        self._fresh = True  # whether the principal's request has not been begun
+        self.offer: Floats = np.zeros(game.n_arms)  # of the last round played
 
     def play_to(self, mark: int) -> None:
         """Play on until ``mark`` rounds are played in all; a request cut there goes on at the next call."""
@@ -133,30 +150,13 @@ class Table:
             request = principal.request()
             rounds = min(principal.rounds_left, mark - principal.t)
             if isinstance(request, Hold):
-                rounds = self._hold(request, rounds)
+                self.offer = principal.incentives[0]
+                rounds = game.advance(principal.incentives, rounds, principal.stop)
+                if request.target >= 0:
+                    hits = game.plays.item(0, request.target) - principal.plays.item(request.target)
+                    self.misses += rounds - hits
             else:
-                self._stop = None
                 followed = game.follow(request.rule, request.memory, rounds, principal.last)
-                self.offers[0] = followed.offer
+                self.offer, principal.last = followed.offer, followed.last
                 self.misses += followed.misses
-                principal.last = followed.last
-            principal.t += rounds
-            principal.plays, principal.sums = game.plays[0].copy(), game.arms[0, kernel.PRINCIPAL_SUM].copy()
-            self._fresh = principal.rounds_left == 0 or (self._stop is not None and self._stop[kernel.WITHDRAWN] > 0)
-            if self._fresh:
-                principal.settle()
-
-    def _hold(self, request: Hold, rounds: int) -> int:
-        """At most ``rounds`` rounds of an offer; returns how many were played."""
-        game, target, before = self.game, request.target, self.principal.plays
-        if self._fresh:
-            self.offers[0] = 0.0
-            for arm, amount in zip(request.arms, request.amounts, strict=True):
-                self.offers[0, arm] = amount
-            self._stop = None if request.stop is None else stop_rule(target, *request.stop)
-        game.advance(self.offers, rounds, self._stop)
-        if self._stop is not None:
-            rounds = game.rounds_played - self.principal.t
-        if target >= 0:
-            self.misses += rounds - (game.plays.item(0, target) - before.item(target))
-        return rounds
+            principal.take_in(rounds, game.plays[0].copy(), game.sums[0].copy())

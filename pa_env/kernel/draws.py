@@ -1,0 +1,108 @@
+"""Random numbers by position: the n-th number of a stream follows from the key alone.
+
+Randomness is counter-based: SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA
+2014). So the n-th pull of an arm meets the same rewards whatever was played in between, and looking ahead changes
+nothing.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pa_env.compiling import compiled, inlined
+from pa_env.layout import Arrays, Rewards, Row, Scratch, Stream
+
+U64 = np.uint64
+BETA_CONCENTRATION = 2.0  # Beta(2m, 2(1 - m)) has mean m, and is uniform at m = 1/2
+
+
+@inlined
+def draw(key: Any, n: Any) -> Any:
+    """The n-th output, n = 1, 2, ..., of SplitMix64 seeded with ``key``."""
+    z = key + U64(n) * U64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> U64(30))) * U64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> U64(27))) * U64(0x94D049BB133111EB)
+    return z ^ (z >> U64(31))
+
+
+@inlined
+def place(stream: Any, n: Any) -> Any:
+    """Where the n-th number of a stream stands in its key's sequence: streams never meet below 2^40 numbers."""
+    return (stream << 40) + n
+
+
+@inlined
+def uniform(key: Any, n: Any) -> float:
+    """The n-th number as a float64 in [0, 1)."""
+    return np.int64(draw(key, n) >> U64(11)) * 2.0**-53
+
+
+@compiled
+def normals(key: Any) -> tuple[float, float]:
+    """Two independent standard normal numbers (Box & Muller, 1958)."""
+    radius = math.sqrt(-2.0 * math.log(1.0 - uniform(key, 1)))
+    angle = 2.0 * math.pi * uniform(key, 2)
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+@compiled
+def gamma_draw(key: Any, shape: float) -> float:
+    """A Gamma(shape, 1) number (Marsaglia & Tsang, 2000)."""
+    d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
+    n = 2
+    while True:
+        z = normals(draw(key, n))[0]
+        v = (1.0 + z / math.sqrt(9.0 * d)) ** 3
+        if v > 0.0 and math.log(1.0 - uniform(key, n + 1)) < 0.5 * z * z + d - d * v + d * math.log(v):
+            break
+        n += 2
+    return d * v * (1.0 - uniform(key, 1)) ** (1.0 / shape) if shape < 1.0 else d * v
+
+
+@compiled
+def beta_draw(key: Any, mean: float) -> float:
+    """A beta number with this mean; the mean itself where it is 0 or 1."""
+    if mean <= 0.0 or mean >= 1.0:
+        return mean
+    a = gamma_draw(draw(key, 1), BETA_CONCENTRATION * mean)
+    b = gamma_draw(draw(key, 2), BETA_CONCENTRATION * (1.0 - mean))
+    return a / (a + b) if a + b > 0.0 else mean
+
+
+@inlined
+def draw_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> None:
+    """Rewards X and R of pulls ``first``, ``first + 1``, ... of an arm of copy ``i``, into the scratch rows.
+
+    X are float32 numbers whatever their law, so that an observation in float32 carries them exactly.
+    """
+    key, model, out = arrays.state[i].episode_key, arrays.state[i].rewards, arrays.scratch
+    theta, mu = arrays.arms[i, Row.THETA, arm], arrays.arms[i, Row.MU, arm]
+    x_at, r_at = place(Stream.REWARDS + 2 * arm, first), place(Stream.REWARDS + 2 * arm + 1, first)
+    if model == Rewards.BERNOULLI and size == 1:  # the loop below, without the price of its vectorised form
+        out[Scratch.X, 0] = np.float64(uniform(key, x_at) < theta)
+        out[Scratch.R, 0] = np.float64(uniform(key, r_at) < mu)
+    elif model == Rewards.BERNOULLI:
+        for j in range(size):
+            out[Scratch.X, j] = np.float64(uniform(key, x_at + j) < theta)
+            out[Scratch.R, j] = np.float64(uniform(key, r_at + j) < mu)
+    else:
+        draw_other_rewards(arrays, i, arm, first, size)
+
+
+@compiled
+def draw_other_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> None:
+    """Rewards that are not Bernoulli; see :func:`draw_rewards`."""
+    key, model, noise = arrays.state[i].episode_key, arrays.state[i].rewards, arrays.state[i].noise
+    theta, mu, out = arrays.arms[i, Row.THETA, arm], arrays.arms[i, Row.MU, arm], arrays.scratch
+    x_at, r_at = place(Stream.REWARDS + 2 * arm, first), place(Stream.REWARDS + 2 * arm + 1, first)
+    for j in range(size):
+        if model == Rewards.CONSTANT:
+            out[Scratch.X, j], out[Scratch.R, j] = np.float32(theta), mu
+        elif model == Rewards.GAUSSIAN:
+            x_noise, r_noise = normals(draw(key, x_at + j))
+            out[Scratch.X, j] = np.float32(theta + noise * x_noise)
+            out[Scratch.R, j] = mu + noise * r_noise
+        else:
+            out[Scratch.X, j] = np.float32(beta_draw(draw(key, x_at + j), theta))
+            out[Scratch.R, j] = beta_draw(draw(key, r_at + j), mu)

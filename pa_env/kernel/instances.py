@@ -1,0 +1,141 @@
+"""Instances drawn from a family, and how an episode begins."""
+
+import math
+from enum import IntEnum
+
+import numpy as np
+
+from pa_env.compiling import compiled
+from pa_env.kernel.agents import Kind
+from pa_env.kernel.draws import draw, normals, place, uniform
+from pa_env.layout import BLOCKS, OVERALL, Arrays, Block, Flags, Floats, LinearArrays, Row, Stream
+
+
+class Family(IntEnum):
+    """Families of instances; :mod:`pa_env.instances` says what each is."""
+
+    GIVEN = 0  # the instance is in place already
+    UNIFORM = 1
+    MISALIGNED = 2
+    GAP = 3
+    CLUSTERED = 4
+    UNIT_BALL = 5
+
+
+@compiled
+def draw_means(arrays: Arrays, i: int, family: int) -> None:
+    """Draw theta and mu of copy ``i`` from an i.i.d. family."""
+    arms, key, at = arrays.arms, arrays.state[i].episode_key, place(Stream.INSTANCE, 1)
+    n_arms = arms.shape[2]
+    for a in range(n_arms):
+        u, v = uniform(key, at + 2 * a), uniform(key, at + 2 * a + 1)
+        if family == Family.GAP:
+            best = a == int(uniform(key, at + 2 * n_arms) * n_arms)
+            u = 0.2 + 0.4 * u
+            v = 0.8 - u + (0.1 if best else 0.0)
+            u += 0.1 if best else 0.0
+        elif family == Family.CLUSTERED:
+            centre = at + 2 * n_arms + 2 * int(uniform(key, at + 2 * n_arms + 6 + a) * 3)
+            u = 0.05 + 0.9 * uniform(key, centre) + 0.1 * (u - 0.5)
+            v = 0.05 + 0.9 * uniform(key, centre + 1) + 0.1 * (v - 0.5)
+        arms[i, Row.THETA, a], arms[i, Row.MU, a] = u, v
+    if family == Family.MISALIGNED:  # the arm with the r-th largest theta gets the r-th smallest mu
+        for a in range(n_arms):
+            rank = 0
+            for b in range(n_arms):
+                before = arms[i, Row.MU, b] < arms[i, Row.MU, a]
+                rank += before or (arms[i, Row.MU, b] == arms[i, Row.MU, a] and b < a)
+            arms[i, Row.MEAN, rank] = arms[i, Row.MU, a]  # sorted
+        for a in range(n_arms):
+            rank = 0
+            for b in range(n_arms):
+                before = arms[i, Row.THETA, b] > arms[i, Row.THETA, a]
+                rank += before or (arms[i, Row.THETA, b] == arms[i, Row.THETA, a] and b < a)
+            arms[i, Row.MU, a] = arms[i, Row.MEAN, rank]
+
+
+@compiled
+def draw_linear(arrays: Arrays, linear: LinearArrays, i: int) -> None:
+    """Draw the arms, s and nu of copy ``i`` uniformly from the unit ball."""
+    n_arms, dim = linear.vectors.shape[1:]
+    key, at = arrays.state[i].episode_key, place(Stream.INSTANCE, 1)
+    for a in range(n_arms + 2):
+        vectors, row = (linear.vectors, a) if a < n_arms else (linear.parameters, a - n_arms)
+        square = 0.0
+        for k in range(dim):
+            vectors[i, row, k] = normals(draw(key, at + a * (dim + 1) + k))[0]
+            square += vectors[i, row, k] ** 2
+        scale = uniform(key, at + a * (dim + 1) + dim) ** (1.0 / dim) / math.sqrt(square)
+        for k in range(dim):
+            vectors[i, row, k] *= scale
+
+
+@compiled
+def begin_linear(arrays: Arrays, linear: LinearArrays, i: int, initial: Floats) -> None:
+    """Forget what was learned, and work out the means and first beliefs of the arms.
+
+    They are worked out here for all, so that an instance taken from a game and given again has the same last digits.
+    """
+    arms, (n_arms, dim) = arrays.arms, linear.vectors.shape[1:]
+    for j in range(dim):
+        linear.moment[i, j] = linear.estimate[i, j] = 0.0
+        for k in range(dim):
+            linear.basis[i, j, k] = linear.gram[i, j, k] = linear.factor[i, j, k] = 0.0
+    for a in range(n_arms):
+        arms[i, Row.MU, a] = arms[i, Row.THETA, a] = arms[i, Row.AGENT_SUM, a] = 0.0
+        for k in range(dim):
+            arms[i, Row.MU, a] += linear.vectors[i, a, k] * linear.parameters[i, 0, k]
+            arms[i, Row.THETA, a] += linear.vectors[i, a, k] * linear.parameters[i, 1, k]
+            arms[i, Row.AGENT_SUM, a] += initial[k] * linear.vectors[i, a, k]
+
+
+@compiled
+def begin(arrays: Arrays, linear: LinearArrays | None, which: Flags, family: int, initial: Floats) -> None:
+    """Begin the next episode of some copies.
+
+    Args:
+        arrays: the game.
+        linear: what it has on top when rewards are linear.
+        which: (N,), the copies that begin.
+        family: where their instances come from.
+        initial: the agent's means before the first play (K,), or its first estimate of s (d,) when rewards are linear.
+    """
+    for i in range(which.size):
+        if which[i]:
+            copy = arrays.state[i]
+            copy.episode += 1
+            copy.episode_key = draw(copy.key, copy.episode)
+            copy.t = copy.arm = copy.cursor = copy.rank = 0
+            if linear is None:
+                if family != Family.GIVEN:
+                    draw_means(arrays, i, family)
+                for a in range(initial.size):
+                    arrays.arms[i, Row.AGENT_SUM, a] = initial[a]
+            else:
+                if family != Family.GIVEN:
+                    draw_linear(arrays, linear, i)
+                begin_linear(arrays, linear, i, initial)
+            begin_copy(arrays, i)
+
+
+@compiled
+def begin_copy(arrays: Arrays, i: int) -> None:
+    """Beliefs, counts, sums and the summary of copy ``i`` before the first round."""
+    arms, n_arms = arrays.arms, arrays.arms.shape[2]
+    highest = joint = -np.inf
+    for a in range(n_arms):
+        highest = max(highest, arms[i, Row.MU, a])
+        joint = max(joint, arms[i, Row.MU, a] + arms[i, Row.THETA, a])
+        believed = Row.MU if arrays.rules[0].kind == Kind.ORACLE else Row.AGENT_SUM
+        arms[i, Row.MEAN, a] = arms[i, believed, a]
+        arms[i, Row.PRINCIPAL_SUM, a] = 0.0
+        arrays.plays[i, a] = 0
+        if arrays.gains.size > 0:
+            arrays.gains[i, a] = 0.0
+    arrays.state[i].benchmark = joint - highest
+    for k in range(arrays.totals.shape[2]):
+        arrays.totals[i, 0, k] = arrays.totals[i, 1, k] = 0.0
+    if arrays.summary.size > 0:
+        for k in range(BLOCKS * n_arms + OVERALL):
+            accepted = k // n_arms == Block.ACCEPTED
+            arrays.summary[i, k] = arrays.rules[0].max_incentive if accepted else 0.0

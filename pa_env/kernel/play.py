@@ -1,0 +1,256 @@
+"""The compiled game step: the only place where rounds are played and scored.
+
+One call plays one round, one round of each of many copies, or many rounds of one offer. While the same arm keeps
+winning only that arm's mean moves, so what the other arms contribute is worked out once for a whole stretch of rounds.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pa_env.compiling import compiled, inlined
+from pa_env.kernel.agents import (
+    Kind,
+    decide,
+    exp3_learn,
+    first_bad,
+    repeats,
+    rounds_before_exploring,
+)
+from pa_env.kernel.draws import draw_rewards
+from pa_env.kernel.least_squares import learn_linear
+from pa_env.layout import (
+    BLOCK_SIZE,
+    BLOCKS,
+    FLUSH,
+    NO_ARM,
+    Arrays,
+    Block,
+    Floats,
+    Integers,
+    LinearArrays,
+    Overall,
+    Result,
+    Row,
+    Score,
+    Scratch,
+    Stop,
+)
+
+
+class Others(NamedTuple):
+    """What the arms that are not played contribute while one arm keeps winning."""
+
+    rival: float  # max_b muhat_b + pi_b
+    highest: float  # max_b muhat_b
+    joint: float  # max_b muhat_b + theta_b
+
+
+@inlined
+def others(arrays: Arrays, offers: Floats, i: int, arm: int) -> Others:
+    """The maxima over all arms but one."""
+    rival = highest = joint = -np.inf
+    for b in range(offers.shape[1]):
+        if b != arm:
+            mean = arrays.arms[i, Row.MEAN, b]
+            rival = max(rival, mean + offers[i, b])
+            highest = max(highest, mean)
+            joint = max(joint, mean + arrays.arms[i, Row.THETA, b])
+    return Others(rival, highest, joint)
+
+
+@inlined
+def too_many(misses: int, held: int, alpha: float, beta: float) -> bool:
+    """Whether an offer held for so many rounds is withdrawn: misses > alpha sqrt(held) + beta / sqrt(held)."""
+    width = math.sqrt(held)
+    return misses > alpha * width + beta / width
+
+
+@inlined
+def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -> None:
+    """Bring the principal's summary up to date: only what a round changes is written."""
+    summary, n_arms, horizon = arrays.summary, offers.shape[1], arrays.rules[0].horizon
+    refused, accepted, last = Block.REFUSED * n_arms, Block.ACCEPTED * n_arms, Block.OFFER * n_arms
+    summary[i, Block.PLAYED * n_arms + arrays.state[i].arm] = 0.0
+    summary[i, Block.PLAYED * n_arms + arm] = 1.0
+    summary[i, Block.THETA_HAT * n_arms + arm] = arrays.arms[i, Row.PRINCIPAL_SUM, arm] / arrays.plays[i, arm]
+    summary[i, Block.PLAY_SHARE * n_arms + arm] = arrays.plays[i, arm] / horizon
+    paid = np.float32(offers[i, arm])
+    low, high = min(summary[i, refused + arm], paid), min(summary[i, accepted + arm], paid)
+    for b in range(n_arms):
+        offered = np.float32(offers[i, b])
+        summary[i, refused + b] = max(summary[i, refused + b], offered)
+        summary[i, accepted + b] = max(summary[i, accepted + b], offered)
+        summary[i, last + b] = offered
+    summary[i, refused + arm], summary[i, accepted + arm] = low, high
+    summary[i, BLOCKS * n_arms + Overall.REWARD] = x
+    summary[i, BLOCKS * n_arms + Overall.TIME] = arrays.state[i].t / horizon
+
+
+@inlined
+def stretch_size(arrays: Arrays, i: int, most: int, block: int) -> int:
+    """How many rounds of copy ``i``, the first settled, are drawn ahead: at most ``most``, and up to the next flush."""
+    size = min(block, most, FLUSH - arrays.state[i].t % FLUSH)
+    if arrays.rules[0].c0 > 0.0 and size > 1:
+        size = rounds_before_exploring(arrays, i, size)
+    return size
+
+
+@compiled
+def play(
+    arrays: Arrays,
+    linear: LinearArrays | None,
+    offers: Floats,
+    rounds: Integers,
+    forced: Integers,
+    stop: Floats,
+    results: Floats,
+) -> int:
+    """Play rounds of every copy with its offer held.
+
+    Args:
+        arrays: the game.
+        linear: what it has on top when rewards are linear; None: the code for it is left out.
+        offers: (N, K), one offer for each copy.
+        rounds: (N,), how many rounds each copy plays; empty: one.
+        forced: (N,), the arm played whatever the agent would do, or NO_ARM; empty: none is forced.
+        stop: a stop rule (:class:`pa_env.layout.Stop`) for one copy, whose counts move along; or empty.
+        results: (N, len(Result) - 1 + K), written: the last round of each copy; or empty.
+
+    Returns:
+        -1, or the flat index of a bad offer; then nothing is played.
+    """
+    bad = first_bad(offers, arrays.rules[0].max_incentive)
+    if bad >= 0:
+        return bad
+    arms, totals, n_arms, learns = arrays.arms, arrays.totals, offers.shape[1], arrays.rules[0].learns
+    ahead, watches = linear is None and repeats(arrays), stop.size > 0
+    i, begun, block, misses, held = 0, arrays.state[0].t, 1, 0, 0
+    if watches:
+        held, misses = int(stop[Stop.HELD]), int(stop[Stop.MISSES])
+    while i < offers.shape[0]:  # a stretch of one arm at a time; flat, because nested loops spill registers
+        if i < 0:  # never; told to the compiler, which then leaves out the code for negative indices
+            break
+        t = arrays.state[i].t
+        end = begun + (rounds[i] if rounds.size > 0 else 1)
+        if t < end:
+            answer = decide(arrays, offers, i)
+            wanted = forced[i] if forced.size > 0 else NO_ARM
+            arm = answer.arm if wanted < 0 else wanted
+            if arm < 0:  # never, as above
+                break
+            deviates = arms[i, Row.MEAN, arm] + offers[i, arm] < answer.best
+            if deviates:
+                arrays.state[i].cursor = arm + 1
+
+            size, other = 1, Others(-np.inf, answer.highest, answer.joint)
+            if ahead and end - t > 1 and not deviates and wanted < 0:
+                size = stretch_size(arrays, i, end - t, block)
+                block = min(4 * block, BLOCK_SIZE)
+                if size > 1:
+                    other = others(arrays, offers, i, arm)
+
+            theta, mean, n = arms[i, Row.THETA, arm], arms[i, Row.MEAN, arm], arrays.plays[i, arm]
+            agent_sum, principal_sum = arms[i, Row.AGENT_SUM, arm], arms[i, Row.PRINCIPAL_SUM, arm]
+            utility_sum, expected_sum = totals[i, 1, Score.UTILITY], totals[i, 1, Score.EXPECTED_UTILITY]
+            regret_sum, overpayment_sum = totals[i, 1, Score.REGRET], totals[i, 1, Score.OVERPAYMENT]
+            oracle_sum, bar_sum = totals[i, 1, Score.REGRET_ORACLE], totals[i, 1, Score.REGRET_BAR]
+            paid = offers[i, arm]
+            net = theta - paid
+            oracle = arrays.state[i].benchmark - net
+            bar = arrays.state[i].benchmark - theta + answer.offered
+            watched = False
+            if watches:  # beyond Y = 2 beta / alpha the threshold only rises: only a miss can cross it
+                rises = (held + t - begun) * stop[Stop.ALPHA] > 2.0 * stop[Stop.BETA]
+                watched = arm != stop[Stop.TARGET] or (misses > 0 and not rises)
+            draw_rewards(arrays, i, arm, n + 1, size)
+            x = r = regret = highest = 0.0
+            for j in range(size):
+                highest = max(other.highest, mean)
+                regret = max(other.joint, theta + mean) - highest - net
+                x, r = arrays.scratch[Scratch.X, j], arrays.scratch[Scratch.R, j]
+                n += 1
+                t += 1
+                principal_sum += x
+                utility_sum += x - paid
+                expected_sum += net
+                regret_sum += regret
+                oracle_sum += oracle
+                bar_sum += bar
+                overpayment_sum += max(0.0, paid - (highest - mean))
+                if learns:
+                    agent_sum += r
+                    mean = agent_sum / n
+                if watched:
+                    misses += arm != stop[Stop.TARGET]
+                    if too_many(misses, held + t - begun, stop[Stop.ALPHA], stop[Stop.BETA]):
+                        stop[Stop.WITHDRAWN] = 1.0
+                        end = t
+                        break
+                if not mean + paid > other.rival:
+                    block = 1
+                    break
+
+            if results.size > 0:
+                results[i, Result.UTILITY], results[i, Result.EXPECTED_UTILITY] = x - paid, net
+                results[i, Result.REGRET], results[i, Result.REGRET_ORACLE] = regret, oracle
+                results[i, Result.REGRET_BAR], results[i, Result.REWARD] = bar, x
+                results[i, Result.ARM], results[i, Result.AGENT_REWARD] = arm, r
+                for b in range(n_arms):
+                    results[i, Result.OPTIMAL + b] = highest - arms[i, Row.MEAN, b]
+            if arrays.rules[0].kind == Kind.EXP3:
+                exp3_learn(arrays, offers, i, arm, r)
+            arrays.plays[i, arm], arms[i, Row.PRINCIPAL_SUM, arm], arrays.state[i].t = n, principal_sum, t
+            if linear is None:
+                arms[i, Row.MEAN, arm], arms[i, Row.AGENT_SUM, arm] = mean, agent_sum
+            elif learns:
+                learn_linear(arrays, linear, i, arm, r)
+            totals[i, 1, Score.UTILITY], totals[i, 1, Score.EXPECTED_UTILITY] = utility_sum, expected_sum
+            totals[i, 1, Score.REGRET], totals[i, 1, Score.OVERPAYMENT] = regret_sum, overpayment_sum
+            totals[i, 1, Score.REGRET_ORACLE], totals[i, 1, Score.REGRET_BAR] = oracle_sum, bar_sum
+            if t % FLUSH == 0:
+                for k in range(totals.shape[2]):
+                    totals[i, 0, k] += totals[i, 1, k]
+                    totals[i, 1, k] = 0.0
+            if arrays.summary.size > 0:
+                update_summary(arrays, offers, i, arm, x)
+            arrays.state[i].arm = arm
+        if t >= end:
+            if watches:
+                stop[Stop.HELD], stop[Stop.MISSES] = held + t - begun, misses
+            i += 1
+            if i < offers.shape[0]:
+                begun, block = arrays.state[i].t, 1
+    return -1
+
+
+def follow(
+    arrays: Arrays,
+    linear: LinearArrays | None,
+    rule: Callable[..., int],
+    memory: Floats,
+    offers: Floats,
+    results: Floats,
+    rounds: int,
+) -> int:
+    """Play ``rounds`` rounds of one copy with offers made anew each round by a compiled rule.
+
+    ``rule(memory, plays, sums, arm, reward, offer) -> target`` is told the principal's own counts and reward sums,
+    the arm and reward X of the round before (NO_ARM at first), writes the next offer, and returns the arm that it is
+    meant for, or NO_ARM. The last round is in ``results``. Compiled by :mod:`pa_env.rules`, which knows the types.
+
+    Returns:
+        The misses of the targets, or -1 - (flat index of a bad offer), at which it stops.
+    """
+    misses, default, no_stop = 0, arrays.plays[0, :0], memory[:0]
+    for _ in range(rounds):
+        arm, reward = int(results[0, Result.ARM]), results[0, Result.REWARD]
+        target = rule(memory, arrays.plays[0], arrays.arms[0, Row.PRINCIPAL_SUM], arm, reward, offers[0])
+        bad = play(arrays, linear, offers, default, default, no_stop, results)
+        if bad >= 0:
+            return -1 - bad
+        if target >= 0 and target != results[0, Result.ARM]:
+            misses += 1
+    return misses

@@ -1,0 +1,262 @@
+"""What stands where in a game: enumerations, records, arrays, observations and scores, each declared once.
+
+The kernel, the interfaces, the wrappers, the tables and the figures all read this module. Codes of agents and of
+families of instances stand beside the code that branches on them, in :mod:`pa_env.kernel.agents` and
+:mod:`pa_env.kernel.instances`.
+
+Shapes: N copies of a game, K arms, d dimensions (0 unless rewards are linear).
+"""
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+NO_ARM = -1  # where an arm's index is expected and there is none
+BLOCK_SIZE = 256  # rewards drawn ahead at a time at most, so that the compiler can vectorise the draws
+FLUSH = 4096  # rounds after which running sums are flushed: drift at 1e9 rounds near 1e-12 instead of 1e-8
+SPAN_TOLERANCE = 1e-6  # a direction shorter than this adds nothing to the span of the arms
+
+
+class Score(IntEnum):
+    """Scores of a round, and their sums over an episode (columns of ``Arrays.totals``)."""
+
+    UTILITY = 0  # X - pi_A
+    EXPECTED_UTILITY = 1  # theta_A - pi_A
+    REGRET = 2  # R_T: against the best incentives for the agent's beliefs in this round
+    REGRET_ORACLE = 3  # R_T^oracle: against the best incentives for the agent's true means
+    REGRET_BAR = 4  # Rbar_T: R_T^oracle, but every incentive offered is charged, taken or not
+    OVERPAYMENT = 5  # what was paid above pi*_A(t)
+
+
+class Result(IntEnum):
+    """Columns of what the kernel reports of a round (N, 8 + K)."""
+
+    UTILITY = 0  # the first five are scores, in their order
+    EXPECTED_UTILITY = 1
+    REGRET = 2
+    REGRET_ORACLE = 3
+    REGRET_BAR = 4
+    REWARD = 5  # X, the principal's
+    ARM = 6
+    AGENT_REWARD = 7  # R
+    OPTIMAL = 8  # and the K - 1 columns after it: the optimal incentives pi*_a(t)
+
+
+SCORES = tuple(score.name.lower() for score in Score)
+# Names in ``info`` of the first columns of a result; "arm" and "optimal_incentives" come on top.
+INFO_NUMBERS = tuple(column.name.lower() for column in Result if column < Result.ARM)  # a prefix of the columns
+INFO = (*INFO_NUMBERS, "arm", "optimal_incentives")
+INFO_KNOWN = ("arm", "reward")  # what the principal may know of it; the rest is privileged, for scoring only
+
+
+class Row(IntEnum):
+    """Rows of ``Arrays.arms``."""
+
+    MU = 0  # mu_a, the agent's mean reward
+    THETA = 1  # theta_a, the principal's mean reward
+    MEAN = 2  # muhat_a(t), what the agent believes
+    AGENT_SUM = 3  # sum of the agent's rewards
+    PRINCIPAL_SUM = 4  # sum of the principal's rewards
+
+
+class Ties(IntEnum):
+    """Which of several maximisers an agent plays."""
+
+    LOWEST = 0
+    HIGHEST = 1
+    RANDOM = 2
+    LARGEST_INCENTIVE = 3
+
+
+class Exploration(IntEnum):
+    """Which arm an exploring agent plays among those that do not maximise."""
+
+    UNIFORM = 0
+    WORST = 1  # for the principal: the lowest theta_a - pi_a
+    ROUND_ROBIN = 2
+    FIXED_ARM = 3  # FIXED_ARM + a: arm a
+
+
+class Rewards(IntEnum):
+    """Laws of the rewards."""
+
+    BERNOULLI = 0
+    BETA = 1
+    GAUSSIAN = 2
+    CONSTANT = 3
+
+
+class Stream(IntEnum):
+    """Streams of an episode's draws; from REWARDS on two an arm, the principal's and the agent's."""
+
+    INSTANCE = 0
+    EXPLORE = 1
+    EXPLORE_ARM = 2
+    TIE = 3
+    OFFER = 4
+    REWARDS = 5
+
+
+class Stop(IntEnum):
+    """Entries of a stop rule: withdraw an offer after Y rounds once misses > alpha sqrt(Y) + beta / sqrt(Y)."""
+
+    TARGET = 0
+    ALPHA = 1
+    BETA = 2
+    HELD = 3  # Y so far
+    MISSES = 4  # rounds so far in which another arm than the target was played
+    WITHDRAWN = 5  # 1 once the rule has fired
+
+
+class Scratch(IntEnum):
+    """Rows of ``Arrays.scratch``: rewards and exploration draws of rounds that are played ahead."""
+
+    X = 0
+    R = 1
+    EXPLORE = 2
+
+
+class Block(IntEnum):
+    """Blocks of K numbers of the principal's observation "summary", arm a at ``block * K + a``."""
+
+    PLAYED = 0  # 1 for the arm of the last round
+    THETA_HAT = 1  # mean of the rewards X of the arm so far, 0 before its first play
+    PLAY_SHARE = 2  # plays / horizon
+    REFUSED = 3  # largest refused offer
+    ACCEPTED = 4  # smallest accepted offer, max_incentive before the first
+    OFFER = 5  # last offer
+
+
+class Overall(IntEnum):
+    """Numbers of the summary after its blocks, at ``len(Block) * K + number``."""
+
+    REWARD = 0  # X of the last round
+    TIME = 1  # rounds played / horizon
+
+
+class AgentBlock(IntEnum):
+    """Blocks of K numbers of the agent's observation; after them comes the time, rounds played / horizon."""
+
+    OFFER = 0
+    MEAN = 1  # its beliefs muhat
+    PLAY_SHARE = 2
+
+
+BLOCKS, OVERALL, AGENT_BLOCKS = len(Block), len(Overall), len(AgentBlock)
+# What each ``observation=`` shows of the summary: blocks, then all overall numbers.
+OBSERVATIONS: dict[str, tuple[Block, ...]] = {"summary": tuple(Block), "last": (Block.PLAYED, Block.OFFER)}
+
+RULES = np.dtype(
+    [
+        ("kind", "i8"),  # of the agent, see pa_env.kernel.agents.Kind
+        ("learns", "i8"),  # whether its rewards move its means
+        ("exploration", "i8"),
+        ("ties", "i8"),
+        ("horizon", "i8"),
+        ("max_incentive", "f8"),
+        ("c0", "f8"),  # exploration constant; 0: it never explores
+    ]
+)
+COPY = np.dtype(
+    [
+        ("key", "u8"),  # of the seed
+        ("episode", "i8"),  # episodes begun since the seed was given
+        ("episode_key", "u8"),
+        ("t", "i8"),  # rounds played
+        ("arm", "i8"),  # last arm played
+        ("cursor", "i8"),  # where round-robin exploration goes on
+        ("rewards", "i8"),  # law of the rewards
+        ("noise", "f8"),  # its standard deviation (GAUSSIAN)
+        ("benchmark", "f8"),  # max_a theta_a - pi*_a with the true means
+        ("rank", "i8"),  # dimensions spanned by the arms played so far (linear)
+    ]
+)
+
+
+class Arrays(NamedTuple):
+    """The state of N copies of a game: plain arrays, so that a deepcopy or a pickle copies a game in mid-episode."""
+
+    rules: NDArray[Any]  # (1,) RULES
+    state: NDArray[Any]  # (N,) COPY
+    arms: Floats  # (N, len(Row), K)
+    plays: Integers  # (N, K)
+    totals: Floats  # (N, 2, len(Score)): flushed sums and running ones
+    summary: Floats32  # (N, summary_size(K)), or (N, 0) if nobody observes
+    gains: Floats  # (N, K) EXP3's estimated gains, or (N, 0)
+    scratch: Floats  # (len(Scratch), BLOCK_SIZE)
+
+
+class LinearArrays(NamedTuple):
+    """What a game with linear rewards has beside :class:`Arrays`."""
+
+    vectors: Floats  # (N, K, d) the arms
+    parameters: Floats  # (N, 2, d) s and nu
+    basis: Floats  # (N, d, d) an orthonormal basis of the arms played so far
+    coordinates: Floats  # (N, d, K) the arms in that basis
+    gram: Floats  # (N, d, d) sum of a a' in that basis
+    factor: Floats  # (N, d, d) its Cholesky factor
+    moment: Floats  # (N, d) sum of R a in that basis
+    estimate: Floats  # (N, d) shat in that basis
+
+
+def new_arrays(copies: int, n_arms: int, observe: bool = True, exp3: bool = False) -> Arrays:
+    """Arrays of a game before its first episode.
+
+    Args:
+        copies: N.
+        n_arms: K.
+        observe: whether the principal's summary is kept.
+        exp3: whether the agent is EXP3, which keeps estimated gains.
+    """
+    return Arrays(
+        rules=np.zeros(1, RULES),
+        state=np.zeros(copies, COPY),
+        arms=np.zeros((copies, len(Row), n_arms)),
+        plays=np.zeros((copies, n_arms), np.int64),
+        totals=np.zeros((copies, 2, len(Score))),
+        summary=np.zeros((copies, summary_size(n_arms) if observe else 0), np.float32),
+        gains=np.zeros((copies, n_arms if exp3 else 0)),
+        scratch=np.zeros((len(Scratch), BLOCK_SIZE)),
+    )
+
+
+def new_linear_arrays(copies: int, n_arms: int, dim: int) -> LinearArrays:
+    """Arrays of N copies of a linear game with K arms in d dimensions."""
+    return LinearArrays(
+        vectors=np.zeros((copies, n_arms, dim)),
+        parameters=np.zeros((copies, 2, dim)),
+        basis=np.zeros((copies, dim, dim)),
+        coordinates=np.zeros((copies, dim, n_arms)),
+        gram=np.zeros((copies, dim, dim)),
+        factor=np.zeros((copies, dim, dim)),
+        moment=np.zeros((copies, dim)),
+        estimate=np.zeros((copies, dim)),
+    )
+
+
+def summary_size(n_arms: int) -> int:
+    """Length of the principal's summary."""
+    return BLOCKS * n_arms + OVERALL
+
+
+def columns(block: Block | AgentBlock, n_arms: int) -> slice:
+    """Where the K numbers of a block stand in an observation."""
+    return slice(block * n_arms, (block + 1) * n_arms)
+
+
+def column(number: Overall, n_arms: int) -> int:
+    """Where an overall number stands in the summary."""
+    return BLOCKS * n_arms + number
+
+
+def shown(observation: str, n_arms: int) -> NDArray[np.intp]:
+    """Columns of the summary that an observation consists of."""
+    blocks = [np.arange(n_arms) + block * n_arms for block in OBSERVATIONS[observation]]
+    return np.concatenate([*blocks, BLOCKS * n_arms + np.arange(OVERALL)])

@@ -1,0 +1,147 @@
+"""Compiled rules: functions that make a principal's offers inside the compiled game, and rules for withdrawing one.
+
+A rule is a function ``rule(memory, plays, sums, arm, reward, offer) -> target``. Each round it is told the principal's
+own counts and reward sums of the arms, the arm and reward X of the round before (``NO_ARM`` at first), writes the next
+offer, and returns the arm that it is meant for, or ``NO_ARM``. What it must remember it keeps in ``memory``, a vector
+of float64.
+
+>>> from pa_env.game import Game
+>>> from pa_env.rules import compile_rule
+>>> @compile_rule
+... def last_winner(memory, plays, sums, arm, reward, offer):
+...     if reward > 0.0:
+...         memory[0] = arm
+...     for a in range(offer.size):
+...         offer[a] = 0.3 if a == memory[0] else 0.0
+...     return int(memory[0])
+>>> game = Game(n_arms=3, horizon=1000)
+>>> game.begin(seeds=[1])
+>>> game.follow(last_winner, np.zeros(1), rounds=1000).rounds
+1000
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from pa_env.checks import FLOAT64, at_least, whole
+from pa_env.compiling import compiled, pointer
+from pa_env.kernel.play import follow, too_many
+from pa_env.layout import NO_ARM, Floats, Stop
+
+Rule = Callable[..., int]
+_FLOATS, _INTEGERS, _MATRIX = numba.float64[::1], numba.int64[::1], numba.float64[:, ::1]
+SIGNATURE = numba.int64(_FLOATS, _INTEGERS, _FLOATS, numba.int64, numba.float64, _FLOATS)
+
+
+_checked: set[tuple[Rule, int, int]] = set()  # rules whose bounds were checked, with arms and size of memory
+_trusted: set[Rule] = set()
+
+
+def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
+    """Compile a rule, for :meth:`pa_env.game.Game.follow` and :func:`baselines.follow`.
+
+    Args:
+        function: the rule.
+        trusted: leave out the check of bounds at its first use; for rules whose tests do it.
+    """
+    rule = compiled(function, SIGNATURE)
+    if trusted:
+        _trusted.add(rule)
+    return rule
+
+
+@functools.cache
+def rule_pointer(rule: Rule) -> Any:
+    """A compiled rule as the kernel takes it."""
+    if getattr(rule, "signatures", None) != [SIGNATURE.args]:
+        raise TypeError(f"rule = {rule!r} must be compiled: decorate the function with pa_env.rules.compile_rule")
+    return pointer(rule)
+
+
+def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
+    """Raise if a rule reads or writes outside its arrays in two trial rounds, on a copy of its memory.
+
+    Compiled code would read and write other memory instead. The rule is compiled once more for this, with Numba's
+    checks of bounds.
+    """
+    if rule in _trusted or (rule, n_arms, memory.size) in _checked:
+        return
+    checked = compiled(rule.py_func, SIGNATURE, boundscheck=True)  # type: ignore[attr-defined]
+    trial, offer, plays, sums = memory.copy(), np.zeros(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms)
+    try:
+        checked(trial, plays, sums, NO_ARM, 0.0, offer)
+        plays[0] = 1
+        checked(trial, plays, sums, 0, 0.0, offer)
+    except IndexError as error:
+        raise ValueError(
+            f"memory of {memory.size} numbers is too short for this rule with {n_arms} arms, or the rule is wrong:"
+            f" {error}"
+        ) from None
+    _checked.add((rule, n_arms, memory.size))
+
+
+def check_memory(memory: Any) -> None:
+    """Raise unless ``memory`` is an array that compiled code may write to."""
+    if not (isinstance(memory, np.ndarray) and memory.ndim == 1 and memory.dtype == FLOAT64):
+        raise TypeError(f"memory = {memory!r} must be a vector of float64")
+    if not memory.flags.carray:
+        raise ValueError("memory must be a contiguous and writeable array: pass a copy")
+
+
+@functools.cache
+def compiled_follow(arrays: Any, linear: Any) -> Callable[..., int]:
+    """The kernel's ``follow`` for these types of arrays: with a function among them Numba caches it no other way."""
+    function = numba.types.FunctionType(SIGNATURE)
+    signature = numba.int64(arrays, linear, function, _FLOATS, _MATRIX, _MATRIX, numba.int64)
+    made = compiled(follow, signature)
+    return made.get_overload(signature.args) if hasattr(made, "get_overload") else made
+
+
+class StopRule:
+    """Withdraw an offer held for Y rounds once misses of the target arm > alpha sqrt(Y) + beta / sqrt(Y).
+
+    Passed again with the same offer it goes on where it was.
+
+    Args:
+        target: the arm that is meant to be played.
+        alpha: at least 0.
+        beta: at least 0.
+    """
+
+    def __init__(self, target: int, alpha: float, beta: float) -> None:
+        self.entries: Floats = np.zeros(len(Stop))
+        self.entries[Stop.TARGET] = whole("target", target, 0)
+        self.entries[Stop.ALPHA] = at_least("alpha", alpha, 0.0)
+        self.entries[Stop.BETA] = at_least("beta", beta, 0.0)
+
+    @property
+    def target(self) -> int:
+        """The arm that is meant to be played."""
+        return int(self.entries[Stop.TARGET])
+
+    @property
+    def held(self) -> int:
+        """Rounds for which the offer has been held, Y."""
+        return int(self.entries[Stop.HELD])
+
+    @property
+    def misses(self) -> int:
+        """Rounds in which another arm was played."""
+        return int(self.entries[Stop.MISSES])
+
+    def count(self, arm: int) -> None:
+        """Take in a round in which an arm was played, where the kernel does not."""
+        entries = self.entries
+        entries[Stop.HELD] += 1
+        entries[Stop.MISSES] += arm != self.target
+        fires = too_many.py_func(entries[Stop.MISSES], entries[Stop.HELD], entries[Stop.ALPHA], entries[Stop.BETA])  # type: ignore[attr-defined]
+        entries[Stop.WITHDRAWN] = float(fires)
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether the rule has fired."""
+        return bool(self.entries[Stop.WITHDRAWN])
