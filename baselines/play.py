@@ -38,7 +38,7 @@ You get that arm's reward and pay its incentive. You see neither the agent's bel
 
     def view(self, seen: NDArray[np.float32]) -> Table:
         """Plays and mean reward of each arm, and the incentives that were not enough and enough."""
-        _, theta_hat, share, refused, accepted, _ = seen[:-2].reshape(6, self.n_arms)
+        _, theta_hat, share, refused, accepted, _ = seen[:-OVERALL].reshape(BLOCKS, self.n_arms)
         table = Table("arm", "plays", "mean reward", "refused", "accepted")
         for arm, plays in enumerate((share * self.horizon).round().astype(int)):
             mean = f"{theta_hat[arm]:.2f}" if plays else "–"

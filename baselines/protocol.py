@@ -104,7 +104,9 @@ class Phase(NamedTuple):
 
 
 class Principal:
-    """A scripted principal. It keeps its own counts: ``plays`` (N_a), ``sums`` of rewards X, ``theta_hat``, rounds ``t``.
+    """A scripted principal.
+
+    It keeps its own counts: ``plays`` (N_a), ``sums`` of rewards X, ``theta_hat``, rounds played ``t``.
 
     Args:
         n_arms: number of arms K.
@@ -120,6 +122,8 @@ class Principal:
         self.n_arms = whole("n_arms", n_arms, 1)
         self.horizon = whole("horizon", horizon, 2)
         self._own_seeds = np.random.SeedSequence(0)
+        self._first_seed: int | None = None  # of the environment that :meth:`predict` plays in
+        self._episode = 0  # since that seed was given
         self.reset()
 
     def rounds(self) -> Rounds:
@@ -153,7 +157,7 @@ class Principal:
         """The incentives (n_arms,) of the next round; the same until ``observe`` is told what came of them."""
         if self._offered is None:
             request = self.request()
-            self._offered = self.incentives[0].copy()
+            self._offered = self.held_offer[0].copy()
             if isinstance(request, Follow):
                 request.rule(request.memory, self.plays, self.sums, *self.last, self._offered)
         return self._offered.copy()
@@ -167,8 +171,8 @@ class Principal:
         plays[arm] += 1
         sums[arm] += reward
         self._offered, self.last = None, (arm, reward)
-        if self.stop is not None:
-            self.stop.count(arm)
+        if self.held_stop is not None:
+            self.held_stop.count(arm)
         self.take_in(1, plays, sums)
 
     def predict(
@@ -246,7 +250,7 @@ class Principal:
             sums: sums of the rewards X of the arms after them, likewise.
         """
         self.t, self.plays, self.sums = self.t + rounds, plays, sums
-        if self.rounds_left == 0 or (self.stop is not None and self.stop.withdrawn):
+        if self.rounds_left == 0 or (self.held_stop is not None and self.held_stop.withdrawn):
             t, plays, sums = self._before
             self._advance(Outcome(self.t - t, self.plays - plays, self.sums - sums))
 
@@ -256,16 +260,16 @@ class Principal:
             request = self._coroutine.send(outcome)  # type: ignore[union-attr,arg-type] # it starts with None
         except StopIteration:
             request = offer({}, rounds=self.horizon)
-        self.incentives: Floats = np.zeros((1, self.n_arms))  # of a Hold
-        self.stop: StopRule | None = None
+        self.held_offer: Floats = np.zeros((1, self.n_arms))  # of a Hold
+        self.held_stop: StopRule | None = None
         if isinstance(request, Hold):
             for arm, amount in zip(request.arms, request.amounts, strict=True):
                 if not 0 <= arm < self.n_arms:
                     raise ValueError(f"arm = {arm} must be an integer from 0 to {self.n_arms - 1}")
-                self.incentives[0, arm] = amount
+                self.held_offer[0, arm] = amount
             whole("target", request.target, NO_ARM, self.n_arms - 1)
             if request.stop is not None:
-                self.stop = StopRule(request.target, *request.stop)
+                self.held_stop = StopRule(request.target, *request.stop)
         elif not isinstance(request, Follow):
             raise TypeError(f"{self.name!r} yielded {request!r}: rounds() must yield hold(), offer() or follow()")
         whole("rounds", request.rounds, 1)

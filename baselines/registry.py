@@ -40,7 +40,7 @@ def principals() -> tuple[str, ...]:
 
 
 @functools.cache
-def trained() -> dict[str, str]:
+def policies() -> dict[str, str]:
     """The trained principals that come with the package, with the task that each was trained for."""
     found = {}
     for path in sorted(WEIGHTS.glob("*.npz")):
@@ -59,7 +59,7 @@ def factory(name: str) -> type[Principal]:
 
 def parameters(name: str) -> list[inspect.Parameter]:
     """What a principal takes besides ``n_arms`` and ``horizon``; a trained one takes nothing."""
-    if name in trained():
+    if name in policies():
         return []
     taken = inspect.signature(factory(name)).parameters.values()
     return [parameter for parameter in taken if parameter.name not in ("n_arms", "horizon")]
@@ -75,11 +75,11 @@ def make(name: str, *, n_arms: int | None = None, horizon: int | None = None, **
         horizon: rounds, likewise.
         **given: parameters of its class.
     """
-    known("principal", name, (*PRINCIPALS, *trained()))
+    known("principal", name, (*PRINCIPALS, *policies()))
     accepted = [parameter.name for parameter in parameters(name)]
     for parameter in given:
         known(f"parameter of principal {name!r}", parameter, accepted)
-    if name in trained():
+    if name in policies():
         from_file: Principal = importlib.import_module("baselines.rl").load(
             WEIGHTS / f"{name}.npz", n_arms=n_arms, horizon=horizon
         )

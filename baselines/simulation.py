@@ -26,29 +26,37 @@ from pa_env.scripted_agents import Agent, ScriptedAgent
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a simulation brought: sums up to each of C checkpoints (in rounds played)."""
+    """What a simulation brought, at each of C checkpoints.
 
-    checkpoints: Integers  # (C,)
-    regret: Floats
-    """R_T, against the best incentives for the agent's beliefs at the time."""
-    regret_oracle: Floats
-    """R_T^oracle, against the best fixed incentive for the true means."""
-    regret_bar: Floats
-    """Rbar_T, which charges every incentive offered, taken or not."""
-    utility: Floats
-    """Sum of X - pi_A."""
-    expected_utility: Floats
-    """Sum of theta_A - pi_A."""
-    overpayment: Floats
-    """Sum of what was paid above pi*_A(t)."""
+    Every score of :class:`pa_env.layout.Score` is an attribute (C,): its sum over the rounds up to the checkpoint.
+    ``regret`` is R_T, against the best incentives for the agent's beliefs at the time; ``regret_oracle`` is
+    R_T^oracle, against the best incentives for its true means; ``regret_bar`` is Rbar_T, which charges every incentive
+    offered; ``utility`` sums X - pi_A, ``expected_utility`` theta_A - pi_A, and ``overpayment`` what was paid above
+    pi*_A(t).
+
+    Args:
+        checkpoints: (C,), in rounds played.
+        scores: the sums by name.
+        misses: (C,), rounds in which another arm than the target was played.
+        plays: (C, n_arms).
+        offers: (C, n_arms), incentives of the last round before each checkpoint.
+        optimal_incentives: (C, n_arms), pi*_a for the beliefs with which the agent answered in that round.
+        phases: of the principal, if it has any.
+    """
+
+    checkpoints: Integers
+    scores: dict[str, Floats]
     misses: Integers
-    """Rounds in which another arm than the target was played."""
-    plays: Integers  # (C, n_arms)
-    offers: Floats  # (C, n_arms)
-    """Incentives of the last round before each checkpoint."""
-    optimal_incentives: Floats  # (C, n_arms)
-    """pi*_a = max_b muhat_b - muhat_a for the beliefs with which the agent answered in that round."""
+    plays: Integers
+    offers: Floats
+    optimal_incentives: Floats
     phases: list[Phase]
+
+    def __getattr__(self, name: str) -> Floats:
+        """The sums of a score."""
+        if name not in SCORES:
+            raise AttributeError(f"a run has no {name!r}; scores: {', '.join(SCORES)}")
+        return self.scores[name]
 
 
 def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
@@ -98,7 +106,9 @@ def make_for(name: str, game: Game) -> Principal:
     for parameter in parameters(name):
         if parameter.name == "arms":
             if not game.dim:
-                raise ValueError(f"principal = {name!r} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear")
+                raise ValueError(
+                    f"principal = {name!r} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear"
+                )
             told["arms"] = game.features[0]
         elif parameter.default is parameter.empty:
             raise ValueError(
@@ -126,7 +136,7 @@ def episode(principal: Principal, game: Game, marks: Integers) -> Run:
         plays[i], offers[i], misses[i] = game.plays[0], match.offer, match.misses
     return Run(
         checkpoints=marks,
-        **{score: np.array([row[score] for row in rows]) for score in SCORES},
+        scores={score: np.array([row[score] for row in rows]) for score in SCORES},
         misses=misses,
         plays=plays,
         offers=offers,
@@ -150,8 +160,8 @@ class Match:
             request = principal.request()
             rounds = min(principal.rounds_left, mark - principal.t)
             if isinstance(request, Hold):
-                self.offer = principal.incentives[0]
-                rounds = game.advance(principal.incentives, rounds, principal.stop)
+                self.offer = principal.held_offer[0]
+                rounds = game.advance(principal.held_offer, rounds, principal.held_stop)
                 if request.target >= 0:
                     hits = game.plays.item(0, request.target) - principal.plays.item(request.target)
                     self.misses += rounds - hits

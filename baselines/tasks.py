@@ -10,71 +10,48 @@ agent that explores has c0 = 1 unless the name says otherwise. Powers of ten are
 
 The agents of Liu & Ratliff (ICML 2025, Table 1) meet every family, number of arms and long horizon below; beside them
 come agents that keep their own regret low, and short horizons, at which principals are trained. Tasks are played on
-seeds 0, 1, ...; tuning and training keep to others. Whoever changes a task raises its version.
+seeds 0, 1, ...; tuning and training use others. A task that is changed gets a new version.
 """
 
-import difflib
 import functools
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from baselines.protocol import Integers
-from baselines.registry import parameters, principals
-from baselines.rl.recipes import RECIPES
-from baselines.simulate import log_spaced
-from pa_env.agents import PARAMETERS, ScriptedAgent, make_agent
+from baselines.registry import factory, parameters, policies, principals
+from baselines.simulation import log_spaced
+from pa_env.checks import unknown
+from pa_env.instances import FAMILIES
+from pa_env.layout import Integers
+from pa_env.scripted_agents import AGENTS, ScriptedAgent, make_agent
 
-AGENTS = {
-    "empirical-mean": "learns and never explores",
-    "exploratory": "learns and explores",
-    "oracle": "knows her means",
-    "exploratory-oracle": "knows her means and explores",
-    "ols": "learns by least squares and never explores",
-    "ucb": "keeps her own regret low by optimism",
-    "thompson": "keeps her own regret low by sampling",
-    "exp3": "keeps her own regret low whatever the rewards",
-}
-FAMILIES = {
-    "uniform": "means without structure",
-    "misaligned": "the principal's best arm is the agent's worst",
-    "gap": "one arm is best by a clear gap",
-    "clustered": "many arms are nearly best",
-    "ipa-k5": "the published instance of five arms with Gaussian rewards",
-    "ipa-k50": "the published instance of fifty arms with Gaussian rewards",
-    "unit-ball": "rewards linear in the arms",
-}
-LEARNERS = ("empirical-mean", "ols")  # need no mention in a name
-IID_AGENTS = ("empirical-mean", "exploratory", "oracle", "exploratory-oracle")  # Table 1
-LINEAR_AGENTS = ("ols", "exploratory", "oracle", "exploratory-oracle")
-LOW_REGRET_AGENTS = ("ucb", "thompson", "exp3")
+DEFAULT_AGENTS = ("empirical-mean", "ols")  # of i.i.d. and of linear rewards: not mentioned in a name
+LOW_REGRET_AGENTS = tuple(name for name, agent in AGENTS.items() if agent.low_regret)
+PAPER_AGENTS = tuple(name for name, agent in AGENTS.items() if not agent.low_regret)  # Table 1
+IID_AGENTS = tuple(name for name in PAPER_AGENTS if not AGENTS[name].linear_only)
+LINEAR_AGENTS = tuple(name for name in PAPER_AGENTS if name != DEFAULT_AGENTS[0])
 HORIZONS = (10**4, 10**5, 10**6)
-TOLD_THE_ARMS = ("linear", "c-ipa")  # so rewards must be linear; the others need not know that they are
-NOT_COMPARED = ("fixed",)  # says nothing without its incentives
-SLOW = ("epsilon-greedy", "robust-epsilon-greedy")  # explore from Python: compared up to the longest of HORIZONS
 
 
 @dataclass(frozen=True)
 class Task:
-    """A game that each of ``principals`` (see ``baselines.benchmark.specs``) plays on each of ``seeds`` seeds."""
+    """A game, and who plays it on how many seeds."""
 
     name: str
-    probes: str
-    """What it shows, in one sentence."""
+    probes: str  # what it shows, in one sentence
     agent: str
-    c0: float
-    """How much the agent explores; 0 if she does not."""
+    c0: float  # how much the agent explores; 0: not at all
     instance: str
     n_arms: int
-    dim: int | None
-    """None unless rewards are linear."""
+    dim: int | None  # None unless rewards are linear
     horizon: int
-    principals: tuple[str, ...]
+    principals: tuple[str, ...]  # see baselines.benchmark.specs
     seeds: int
     version: int = 1
 
     def make_agent(self) -> ScriptedAgent:
-        """The agent with her parameters."""
+        """The agent with its parameters."""
         return make_agent(self.agent, **({"c0": self.c0} if self.c0 else {}))
 
     @property
@@ -85,12 +62,17 @@ class Task:
 
 @functools.cache
 def contenders(linear: bool, c0: float, long: bool) -> tuple[str, ...]:
-    """Every principal that can play, with both kinds of constants where it has them, told c0 unless it is 1."""
+    """Every principal that can play, with both kinds of constants where it has them, told c0 unless it is 1.
+
+    Principals that must be told the arms play where rewards are linear, slow ones where games are not long, and those
+    with a parameter that has no default nowhere.
+    """
     specs = []
-    left_out = (*NOT_COMPARED, *SLOW) if long else NOT_COMPARED
     for name in principals():
-        if name not in left_out and (linear or name not in TOLD_THE_ARMS):
-            accepted = parameters(name)
+        accepted = {parameter.name: parameter.default for parameter in parameters(name)}
+        told_arms = accepted.pop("arms", None) is not None
+        playable = (linear or not told_arms) and not (long and factory(name).slow)
+        if playable and inspect.Parameter.empty not in accepted.values():
             spec = f"{name},c0={c0:g}" if "c0" in accepted and c0 not in (0, 1) else name
             specs += [spec, f"{spec},constants=practical"] if "constants" in accepted else [spec]
     return tuple(specs)
@@ -99,28 +81,29 @@ def contenders(linear: bool, c0: float, long: bool) -> tuple[str, ...]:
 def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.0, dim: int | None = None) -> Task:
     """The task of a setting, from which its name, its sentence, its principals and its seeds follow."""
     dim = dim or 3 if instance == "unit-ball" else None
-    c0 = c0 if "c0" in PARAMETERS[agent] else 0.0
+    c0 = c0 if "c0" in AGENTS[agent].parameters else 0.0
     power = len(str(horizon)) - 1
     parts = (
         f"d{dim}" if dim else "",
         f"k{n_arms}",
         f"t1e{power}" if power >= 4 and horizon == 10**power else f"t{horizon}",
         "linear" if dim else instance,
-        "" if agent in LEARNERS else agent,
+        "" if agent in DEFAULT_AGENTS else agent,
         f"c{c0:g}" if c0 not in (0, 1) else "",
     )
     name = "-".join(part for part in parts if part)
-    trained = (policy for policy, recipe in RECIPES.items() if recipe.task == name)
+    shipped = (policy for policy, task in policies().items() if task == name)
+    about = FAMILIES[instance].about
     return Task(
         name=name,
-        probes=f"{FAMILIES[instance][0].upper()}{FAMILIES[instance][1:]}; the agent {AGENTS[agent]}.",
+        probes=f"{about[0].upper()}{about[1:]}; the agent {AGENTS[agent].about}.",
         agent=agent,
         c0=c0,
         instance=instance,
         n_arms=n_arms,
         dim=dim,
         horizon=horizon,
-        principals=(*contenders(dim is not None, c0, horizon > HORIZONS[-1]), *trained),
+        principals=(*contenders(dim is not None, c0, horizon > HORIZONS[-1]), *shipped),
         seeds=50 if horizon <= 1000 else 20 if horizon <= 10**4 else 10 if horizon <= 10**6 else 8,
         version=2 if dim else 1,  # at first only principals that are told the arms played with linear rewards
     )
@@ -186,7 +169,5 @@ def tasks(*names: str) -> tuple[Task, ...]:
 def task(name: str) -> Task:
     """A task by name."""
     if name not in TASKS:
-        near = difflib.get_close_matches(name, (*SUITES, *TASKS), n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"task = {name!r} is unknown{hint}: `pa-bench list` shows every task and suite")
+        raise unknown("task", name, (*SUITES, *TASKS), "`pa-bench list` shows every task and suite")
     return TASKS[name]

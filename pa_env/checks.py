@@ -20,9 +20,14 @@ def known(argument: str, name: Any, names: Iterable[str]) -> None:
     """Raise unless ``name`` is one of ``names``, which the message lists."""
     names = list(names)
     if not isinstance(name, str) or name not in names:
-        near = difflib.get_close_matches(str(name), names, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"{argument} = {_short(name)} is unknown{hint}; known: {', '.join(names)}")
+        raise unknown(argument, name, names, f"known: {', '.join(names)}")
+
+
+def unknown(argument: str, name: Any, names: Iterable[str], remedy: str) -> ValueError:
+    """The error of a name that is none of ``names``; the message says which is near, and the remedy."""
+    near = difflib.get_close_matches(_short(name), list(names), n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return ValueError(f"{argument} = {_short(name)} is unknown{hint}; {remedy}")
 
 
 def _short(value: Any) -> str:
@@ -37,9 +42,7 @@ def _short(value: Any) -> str:
 def finite(argument: str, value: Any, what: str = "a finite number") -> float:
     """``value`` as a finite float; strings are not numbers."""
     try:
-        if isinstance(value, str | bytes):
-            raise TypeError
-        number = float(value)
+        number = float("text" if isinstance(value, str | bytes) else value)
     except (TypeError, ValueError):
         raise TypeError(f"{argument} = {_short(value)} must be {what}") from None
     except OverflowError:
@@ -63,9 +66,7 @@ def whole(argument: str, value: Any, least: int, most: float = 2**63 - 1) -> int
     bound = f"from {least} to {most}" if most < 10**6 else f"at least {least}"
     bound += f" and at most {most}" if 10**6 <= most < 2**63 - 1 else ""
     try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)
+        number = operator.index(None if isinstance(value, bool) else value)  # type: ignore[arg-type] # a TypeError
     except TypeError:
         raise TypeError(f"{argument} = {_short(value)} must be an integer {bound}") from None
     if not least <= number <= most:
@@ -126,10 +127,12 @@ def offers(argument: str, value: Any, shape: tuple[int, ...]) -> Floats:
     """Incentives as a contiguous float64 array of this shape; whether they are in range is checked by the kernel."""
     if type(value) is not np.ndarray or value.dtype is not FLOAT64:
         value = numbers(argument, value, f", one for each of {shape[-1]} arms")
-    if value.shape != shape and not (shape[0] == 1 and value.shape == shape[1:]):
-        expected = shape[1:] if shape[0] == 1 else shape
-        raise ValueError(f"{argument} has shape {value.shape}, and must have one number for each arm: {expected}")
-    return np.ascontiguousarray(value.reshape(shape))
+    if value.shape != shape:
+        single = shape[1:] if shape[0] == 1 else shape
+        if value.shape != single:
+            raise ValueError(f"{argument} has shape {value.shape}, and must have one number for each arm: {single}")
+        value = value[None]
+    return value if value.flags.c_contiguous else np.ascontiguousarray(value)
 
 
 def bad_offer(argument: str, array: Floats, bad: int, most: float) -> ValueError:

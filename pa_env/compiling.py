@@ -138,6 +138,20 @@ def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ca
     return cast(Callable[..., Any], function.get_overload(signature))
 
 
+class Direct:
+    """A compiled function whose arguments always have the same types, called without a look-up of types."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._code: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call it; compiled at the first call."""
+        if self._code is None:
+            self._code = machine_code(self.function, arguments)
+        return self._code(*arguments)
+
+
 class Pointer:
     """A function compiled for one signature, as an argument of compiled code.
 

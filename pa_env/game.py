@@ -21,26 +21,27 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
 from pa_env import checks
-from pa_env.checks import UNBOUNDED, at_least, seed_of, whole
-from pa_env.compiling import machine_code
+from pa_env.checks import at_least, seed_of, whole
+from pa_env.compiling import Direct, machine_code
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
-from pa_env.kernel import agents as kernel_agents
 from pa_env.kernel import instances as kernel_instances
-from pa_env.kernel.agents import Kind
+from pa_env.kernel.agents import Kind, ask
 from pa_env.kernel.play import play
 from pa_env.layout import (
     AGENT_BLOCKS,
+    ARM,
     NO_ARM,
+    OPTIMAL,
+    REWARD,
     SCORES,
     AgentBlock,
     Flags,
     Floats,
     Floats32,
     Integers,
-    Result,
     Rewards,
     Row,
-    columns,
+    block_columns,
     new_arrays,
     new_linear_arrays,
 )
@@ -52,6 +53,7 @@ LONGEST = 2**39 - 1
 CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
 DEFAULT = np.zeros(0, np.int64)  # one round of each copy; no arm is forced
 NO_STOP = np.zeros(0)
+INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
 class Settings(TypedDict, total=False):
@@ -84,6 +86,7 @@ class Followed(NamedTuple):
 
 # The kernel's ``play`` without Numba's look-up of types, by whether rewards are linear.
 _PLAY: dict[bool, Callable[..., int]] = {}
+_ASK = Direct(ask)
 
 
 def game_of(settings: Settings, copies: int = 1, known: Sequence[str] = ()) -> "Game":
@@ -139,7 +142,9 @@ class Game:
                 f"max_incentive = {max_incentive} must be at most 3e38, which a float32 observation can hold"
             )
         scripted = self.agent if isinstance(self.agent, ScriptedAgent) else None
-        self.arrays = new_arrays(self.copies, self.n_arms, observe, exp3=scripted is not None and scripted.declaration.kind == Kind.EXP3)
+        self.arrays = new_arrays(
+            self.copies, self.n_arms, observe, exp3=scripted is not None and scripted.declaration.kind == Kind.EXP3
+        )
         self.linear = new_linear_arrays(self.copies, self.n_arms, self.dim) if self.dim else None
         self._python = None if scripted else PythonAgents(self.agent, self.copies, self.n_arms)  # type: ignore[arg-type]
         self._initial = np.zeros(self.dim or self.n_arms)
@@ -149,8 +154,8 @@ class Game:
             scripted.write_rules(rules, self.n_arms, self.dim)
             self._initial = scripted.initial_for(self.n_arms, self.dim)
         self._seeds: list[int | None] = [None] * self.copies
-        self._offers_shape = (self.copies, self.n_arms)
-        self._results_shape = (self.copies, Result.OPTIMAL + self.n_arms)
+        self._is_linear = self.dim > 0
+        self._offers_shape, self._results_shape = (self.copies, self.n_arms), (self.copies, OPTIMAL + self.n_arms)
 
     # ------------------------------------------------------------------------------------- episodes
 
@@ -226,7 +231,7 @@ class Game:
 
         Args:
             offers: (N, K), or (K,) if there is one copy.
-            arms: (N,), played whatever the agents would do; None: the agents choose.
+            arms: (N,), played whatever the agents would do, where they are not NO_ARM; None: the agents choose.
             which: (N,), the copies that play; None: all.
 
         Returns:
@@ -234,15 +239,14 @@ class Game:
             nothing was played.
         """
         offered = checks.offers("incentives", offers, self._offers_shape)
-        forced, rounds = DEFAULT, DEFAULT
+        forced = rounds = DEFAULT
         if arms is not None:
-            forced = checks.integers("arms", arms, self.copies, self.n_arms)
+            forced = self._as_vector("arms", arms, INT64, "integers").astype(np.int64)
         if which is None:
             results = np.empty(self._results_shape)
         else:
-            if type(which) is not np.ndarray or which.dtype != np.bool_ or which.shape != (self.copies,):
-                raise ValueError(f"which = {which!r} must be an array of {self.copies} booleans")
-            rounds, results = which.astype(np.int64), np.zeros(self._results_shape)
+            rounds = self._as_vector("which", which, BOOL, "booleans").astype(np.int64)
+            results = np.zeros(self._results_shape)
         if self._python is not None:
             playing = np.ones(self.copies, np.bool_) if which is None else which
             forced = self._ask(offered, forced, playing)
@@ -254,13 +258,22 @@ class Game:
 
     def _call(self, offers: Floats, rounds: Integers, forced: Integers, stop: Floats, results: Floats) -> None:
         """The kernel's ``play``; arguments of exactly these types."""
-        arguments = (self.arrays, self.linear, offers, rounds, forced, stop, results)
-        call = _PLAY.get(self.dim > 0)
+        call = _PLAY.get(self._is_linear)
         if call is None:
-            call = _PLAY[self.dim > 0] = machine_code(play, arguments)
-        bad = call(*arguments)
+            arguments = (self.arrays, self.linear, offers, rounds, forced, stop, results)
+            call = _PLAY[self._is_linear] = machine_code(play, arguments)
+        bad = call(self.arrays, self.linear, offers, rounds, forced, stop, results)
+        if bad >= offers.size:
+            arm = forced[bad - offers.size]
+            raise ValueError(f"arms = {arm} must be an integer from 0 to {self.n_arms - 1}, or NO_ARM = {NO_ARM}")
         if bad >= 0:
             raise checks.bad_offer("incentives", offers, bad, self.max_incentive)
+
+    def _as_vector(self, argument: str, value: Any, dtype: np.dtype[Any], what: str) -> NDArray[Any]:
+        """``value``, if it is an array of this type with one entry for each copy."""
+        if type(value) is not np.ndarray or value.dtype != dtype or value.shape != (self.copies,):
+            raise ValueError(f"{argument} = {value!r} must be an array of {self.copies} {what}, one for each copy")
+        return value
 
     def hold(self, offer: ArrayLike, rounds: int, stop: StopRule | None = None) -> Held:
         """Hold one offer for some rounds or to the horizon, in memory that does not grow (one copy only).
@@ -308,21 +321,21 @@ class Game:
         begun, misses = self.rounds_played, 0
         end = min(self.horizon, begun + whole("rounds", rounds, 1))
         offers, results = np.zeros(self._offers_shape), np.zeros(self._results_shape)
-        results[0, Result.ARM], results[0, Result.REWARD] = last
+        results[0, ARM], results[0, REWARD] = last
         while (t := self.rounds_played) < end:
             if self._python is not None:
                 _ = self.means  # a privileged rule may look
-                arm, reward = int(results[0, Result.ARM]), results[0, Result.REWARD]
+                arm, reward = int(results[0, ARM]), results[0, REWARD]
                 target = rule(memory, self.plays[0], self.sums[0], arm, reward, offers[0])
                 results = self.play(offers)
-                misses += target >= 0 and target != results[0, Result.ARM]
+                misses += target >= 0 and target != results[0, ARM]
                 continue
             call = compiled_follow(numba.typeof(self.arrays), numba.typeof(self.linear))  # type: ignore[no-untyped-call]
             missed = call(self.arrays, self.linear, address, memory, offers, results, min(CHUNK // 10, end - t))
             if missed < 0:
                 raise checks.bad_offer("incentives", offers, -1 - missed, self.max_incentive)
             misses += missed
-        told = (int(results[0, Result.ARM]), float(results[0, Result.REWARD]))
+        told = (int(results[0, ARM]), float(results[0, REWARD]))
         return Followed(self.rounds_played - begun, misses, told, offers[0])
 
     def answer(self, offers: ArrayLike) -> Integers:
@@ -331,7 +344,7 @@ class Game:
         if self._python is not None:
             return self._ask(offered, DEFAULT, np.ones(self.copies, np.bool_))
         answers = np.empty(self.copies, np.int64)
-        bad = kernel_agents.ask(self.arrays, offered, answers)
+        bad = _ASK(self.arrays, offered, answers)
         if bad >= 0:
             raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
         return answers
@@ -386,7 +399,7 @@ class Game:
         k, plays = self.n_arms, self.arrays.plays
         view = np.empty((self.copies, AGENT_BLOCKS * k + 1), np.float32)
         for block, values in zip(AgentBlock, (offers, self.means, plays / self.horizon), strict=True):
-            view[:, columns(block, k)] = values
+            view[:, block_columns(block, k)] = values
         view[:, -1] = self.arrays.state["t"] / self.horizon
         return view
 

@@ -39,21 +39,12 @@ from numpy.typing import ArrayLike
 from pa_env import spaces
 from pa_env.checks import arm_index, seed_of
 from pa_env.game import Game, Settings, game_of
-from pa_env.layout import INFO_NUMBERS, Floats, Floats32, Result
+from pa_env.layout import AGENT_REWARD, Floats, Floats32, round_info
 from pa_env.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.viewer import MODES, Viewer
 
 Info = dict[str, Any]
 ONE = np.ones(1, np.bool_)
-
-
-def round_info(results: Floats) -> Info:
-    """The ``info`` of the round that one copy just played."""
-    row = results[0]
-    values = row.tolist()
-    info: Info = dict(zip(INFO_NUMBERS, values, strict=False))
-    info["arm"], info["optimal_incentives"] = int(values[Result.ARM]), row[Result.OPTIMAL :]
-    return info
 
 
 def instance_option(options: Any) -> Any:
@@ -117,15 +108,15 @@ class PrincipalEnv(Seat):
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Floats32, Info]:
         """Begin an episode; ``options={"instance": ...}`` fixes what it is played on."""
         info = self._begin(seed, options)
-        return spaces.principal_view(self.game.summary[0], self._columns), info
+        return spaces.principal_view(self.game.arrays.summary[0], self._columns), info
 
     def step(self, action: ArrayLike) -> tuple[Floats32, float, bool, bool, Info]:
         """Offer these incentives for a round."""
         game = self.game
         self._check_running()
-        info = round_info(game.play(action))
+        info = round_info(game.play(action)[0])
         terminated = self._finish()
-        return spaces.principal_view(game.summary[0], self._columns), info["utility"], terminated, False, info
+        return spaces.principal_view(game.arrays.summary[0], self._columns), info["utility"], terminated, False, info
 
 
 class FollowerEnv(Seat):
@@ -162,10 +153,10 @@ class FollowerEnv(Seat):
             raise ResetNeeded("the principal failed to make an offer: call reset() first")
         arm = arm_index("arm", action, self.game.n_arms)
         results = self.game.play(self._offers, arms=np.array([arm]))
-        reward = float(results[0, Result.AGENT_REWARD] + self._offers[0, arm])
+        reward = float(results[0, AGENT_REWARD] + self._offers[0, arm])
         terminated = self._finish()
         self._driver.observe(ONE, results)
-        return self._next_offer(), reward, terminated, False, round_info(results)
+        return self._next_offer(), reward, terminated, False, round_info(results[0])
 
     def _next_offer(self) -> Floats32:
         """Let the principal offer; what the agent then sees."""

@@ -43,8 +43,8 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pa_env import checks, spaces
 from pa_env.checks import arm_index, known
 from pa_env.game import Settings, game_of
-from pa_env.gym_env import instance_option, round_info
-from pa_env.layout import Floats32, Result
+from pa_env.gym_env import instance_option
+from pa_env.layout import AGENT_REWARD, Floats32, round_info
 from pa_env.viewer import MODES, Viewer
 
 PRINCIPAL, AGENT = "principal_0", "agent_0"
@@ -113,7 +113,7 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         """What the player sees now."""
         known("agent", agent, self.possible_agents)
         if agent == PRINCIPAL:
-            return spaces.principal_view(self.game.summary[0], self._columns)
+            return spaces.principal_view(self.game.arrays.summary[0], self._columns)
         view: Floats32 = self.game.agent_view(self._offers)[0]
         return view
 
@@ -152,13 +152,13 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
     def _answer(self, action: Any) -> None:
         arm = arm_index("arm", action, self.game.n_arms)
         results = self.game.play(self._offers, arms=np.array([arm]))
-        info = round_info(results)
-        received = float(results[0, Result.AGENT_REWARD] + self._offers[0, arm])
+        info = round_info(results[0])
+        received = float(results[0, AGENT_REWARD] + self._offers[0, arm])
         over = self.game.rounds_played == self.game.horizon
         self._cumulative_rewards[AGENT] = 0.0
         self.rewards = {PRINCIPAL: info["utility"], AGENT: received}
         self._accumulate_rewards()
-        self.infos = {PRINCIPAL: info, AGENT: round_info(results.copy())}
+        self.infos = {PRINCIPAL: info, AGENT: round_info(results[0].copy())}
         self.terminations = {PRINCIPAL: over, AGENT: over}
         self.agent_selection = PRINCIPAL
 

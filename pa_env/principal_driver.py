@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pa_env import checks
+from pa_env.compiling import Direct
 from pa_env.game import Game
 from pa_env.kernel.agents import random_offers
-from pa_env.layout import Flags, Floats, Floats32, Result
+from pa_env.layout import ARM, REWARD, Flags, Floats, Floats32
+
+_RANDOM = Direct(random_offers)
 
 
 class Principal(Protocol):
@@ -61,7 +64,7 @@ class PrincipalDriver:
     def observe(self, which: Flags, results: Floats) -> None:
         """Tell the principals of the copies in ``which`` what their offers brought."""
         for i in np.flatnonzero(which).tolist() if self._objects else ():
-            self._objects[i].observe(int(results[i, Result.ARM]), float(results[i, Result.REWARD]))
+            self._objects[i].observe(int(results[i, ARM]), float(results[i, REWARD]))
 
     def offers(self, which: Flags) -> Floats:
         """The next offers (copies, n_arms) of the copies in ``which``; zero elsewhere, and where the game is over."""
@@ -74,6 +77,6 @@ class PrincipalDriver:
                 made[i] = checks.offers("the principal's offer", offer, (1, game.n_arms))
             game.check_offers(made)
         else:
-            random_offers(game.arrays, made)
+            _RANDOM(game.arrays, made)
             made[~asked] = 0.0
         return made

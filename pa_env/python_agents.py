@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 from pa_env.checks import arm_index, numbers
-from pa_env.layout import NO_ARM, Flags, Floats, Integers, Result
+from pa_env.layout import AGENT_REWARD, ARM, NO_ARM, Flags, Floats, Integers
 from pa_env.scripted_agents import Agent
 
 
@@ -51,4 +51,4 @@ class PythonAgents:
     def learn(self, results: Floats, playing: Flags) -> None:
         """Tell the agents of the copies that are playing what they got."""
         for i in np.flatnonzero(playing).tolist():
-            self.agents[i].learn(int(results[i, Result.ARM]), float(results[i, Result.AGENT_REWARD]))
+            self.agents[i].learn(int(results[i, ARM]), float(results[i, AGENT_REWARD]))

@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 
 from pa_env.checks import known
 from pa_env.game import Game
-from pa_env.layout import AGENT_BLOCKS, OBSERVATIONS, AgentBlock, Block, Floats32, Overall
-from pa_env.layout import column as overall_column
-from pa_env.layout import columns as block_columns
-from pa_env.layout import shown as shown_columns
-from pa_env.layout import summary_size
+from pa_env.layout import (
+    AGENT_BLOCKS,
+    OBSERVATIONS,
+    AgentBlock,
+    Block,
+    Floats32,
+    Overall,
+    block_columns,
+    overall_column,
+    shown_columns,
+    summary_size,
+)
 
 FAR = float(np.finfo(np.float32).max)  # finite, since checkers warn of infinite bounds
 

@@ -31,7 +31,18 @@ from pa_env import checks, spaces
 from pa_env.checks import integers, known, seed_of
 from pa_env.game import Game, Settings, game_of
 from pa_env.gym_env import Info, instance_option
-from pa_env.layout import INFO, INFO_NUMBERS, Flags, Floats, Floats32, Integers, Result
+from pa_env.layout import (
+    AGENT_REWARD,
+    ARM,
+    INFO,
+    INFO_NUMBERS,
+    OPTIMAL,
+    UTILITY,
+    Flags,
+    Floats,
+    Floats32,
+    Integers,
+)
 from pa_env.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.viewer import MODES, Viewer
 
@@ -60,7 +71,8 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         self.single_observation_space, self.single_action_space = observation_space, action_space
         self.observation_space = batch_space(observation_space, game.copies)
         self.action_space = batch_space(action_space, game.copies)
-        self._over = np.ones(game.copies, np.bool_)  # their episode has ended, or none has begun
+        self._all = np.ones(game.copies, np.bool_)
+        self._over = self._all.copy()  # their episode has ended, or none has begun
         self._idle, self._soonest = True, 0
 
     def reset(
@@ -75,7 +87,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
     def step(self, actions: Any) -> tuple[Floats32, Floats, Flags, Flags, Info]:
         """One round of every copy; with NEXT_STEP, copies whose episode has ended begin another instead."""
         prepared = self._prepare(actions)
-        played, some = np.ones(self.num_envs, np.bool_), False
+        played, some = self._all.copy(), False
         if self._idle:
             if not self.game.arrays.state["episode"].all():
                 raise ResetNeeded("some copies have not begun: call reset() for all of them first")
@@ -131,10 +143,11 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
 
     def _info(self, results: Floats, mask: Flags) -> Info:
         """What the round was; ``_key`` marks the copies for which it holds."""
-        info: Info = dict(zip(INFO_NUMBERS, results.T, strict=False))
-        info["arm"] = results[:, Result.ARM].astype(np.int64)
-        info["optimal_incentives"] = results[:, Result.OPTIMAL :]
-        return info | dict.fromkeys(MARKS, mask)
+        info: Info = dict.fromkeys(MARKS, mask)
+        info.update(zip(INFO_NUMBERS, results.T))  # noqa: B905 - the first columns
+        info["arm"] = results[:, ARM].astype(np.int64)
+        info["optimal_incentives"] = results[:, OPTIMAL:]
+        return info
 
     def _seeds(self, seed: Any) -> Sequence[int | None] | None:
         if seed is None:
@@ -212,7 +225,7 @@ class PrincipalVectorEnv(SeatVectorEnv):
 
     def _play(self, prepared: Floats, which: Flags | None) -> tuple[Floats, Floats]:
         results = self.game.play(prepared, which=which)
-        return results, results[:, Result.UTILITY].copy()
+        return results, results[:, UTILITY].copy()
 
 
 class FollowerVectorEnv(SeatVectorEnv):
@@ -260,7 +273,7 @@ class FollowerVectorEnv(SeatVectorEnv):
     def _play(self, prepared: Integers, which: Flags | None) -> tuple[Floats, Floats]:
         paid = self._offers[np.arange(self.num_envs), prepared]
         results = self.game.play(self._offers, arms=prepared, which=which)
-        played = np.ones(self.num_envs, np.bool_) if which is None else which
+        played = self._all if which is None else which
         self._asked = self._asked | played
         self._driver.observe(played, results)
-        return results, np.where(played, results[:, Result.AGENT_REWARD] + paid, 0.0)
+        return results, np.where(played, results[:, AGENT_REWARD] + paid, 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from pa_env.checks import known
 from pa_env.game import Game
-from pa_env.layout import Block, Overall, Row, column, columns
+from pa_env.layout import Block, Overall, Row, block_columns, overall_column
 
 MODES = ("ansi", "rgb_array", "human")
 
@@ -43,11 +43,11 @@ class Viewer:
         return Frame(
             t=t,
             horizon=game.horizon,
-            offer=summary[columns(Block.OFFER, k)],
+            offer=summary[block_columns(Block.OFFER, k)],
             arm=int(game.arrays.state["arm"][0]) if t else None,
-            reward=float(summary[column(Overall.REWARD, k)]) if t else None,
+            reward=float(summary[overall_column(Overall.REWARD, k)]) if t else None,
             utility=totals["utility"],
-            theta_hat=summary[columns(Block.THETA_HAT, k)],
+            theta_hat=summary[block_columns(Block.THETA_HAT, k)],
             plays=game.plays[0].copy(),
             beliefs=means,
             optimal_incentives=means.max() - means,

@@ -24,9 +24,7 @@ nothing else.
 
 import functools
 import math
-import zlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -40,11 +38,11 @@ from numpy.typing import NDArray
 from baselines.protocol import Floats
 from baselines.scripted import profit_target as script
 from baselines.scripted.profit_target import BELIEFS, BONUS, EXPLORED, FADE, GROWTH, RUN, T_, TIME
-from pa_env import kernel
 from pa_env.checks import numbers
 from pa_env.compiling import compiled, inlined
+from pa_env.layout import NO_ARM, Row
 from pa_env.spaces import FAR
-from pa_env.vector import PrincipalVectorEnv
+from pa_env.vector_env import PrincipalVectorEnv
 
 FIELDS, GLOBALS, PRIVILEGED = 10, 6, 3
 OVERALL = 2  # actions that are not about one arm
@@ -54,7 +52,7 @@ MOST = 4.0  # incentive that is ever offered: the bound of the game by default
 
 @inlined
 def hear(memory: Any, n_arms: int, plays: Any, arm: int) -> None:
-    """Take in the answer ``arm`` to the last offer, unless it is NOBODY."""
+    """Take in the answer ``arm`` to the last offer, unless it is NO_ARM."""
     if arm >= 0:
         script.hear(memory, plays, n_arms, arm)
         script.learn(memory, n_arms, arm, plays[arm] - 1)
@@ -62,7 +60,7 @@ def hear(memory: Any, n_arms: int, plays: Any, arm: int) -> None:
 
 @inlined
 def look(memory: Any, n_arms: int, plays: Any, sums: Any, arm: int, view: Any) -> None:
-    """Write what the script knows after its last answer ``arm`` (or NOBODY) into ``view``, numbers of order 1.
+    """Write what the script knows after its last answer ``arm`` (or NO_ARM) into ``view``, numbers of order 1.
 
     Fields: theta_hat and its standard error; log of plays; m, its distance to the largest, sqrt(v); the last offer;
     whether it was played; theta_hat + m, and its distance to the largest. Then t/T, log(1 + t), log(1 + T - t), the
@@ -122,30 +120,17 @@ def propose(memory: Any, plays: Any, sums: Any, action: Any, offer: Any) -> int:
 
 
 @functools.cache
-def sources() -> int:
-    """Changes with the files whose functions are compiled into others: Numba's cache does not notice by itself.
-
-    A compiled function that names this number has it in its key of the cache.
-    """
-    return zlib.crc32(b"".join(Path(str(file)).read_bytes() for file in (script.__file__, __file__)))
-
-
-@functools.cache
 def compiled_pair() -> tuple[Callable[..., None], Callable[..., None]]:
     """``hear_all``, which hears the answers of all copies and looks, and ``propose_all``, which writes all offers."""
-    version = sources()
-
     def hear_all(memories: Any, arms: Any, plays: Any, answers: Any, views: Any) -> None:
-        _ = version
         n_arms = plays.shape[1]
         for i in range(plays.shape[0]):
             hear(memories[i], n_arms, plays[i], answers[i])
-            look(memories[i], n_arms, plays[i], arms[i, kernel.PRINCIPAL_SUM], answers[i], views[i])
+            look(memories[i], n_arms, plays[i], arms[i, Row.PRINCIPAL_SUM], answers[i], views[i])
 
     def propose_all(memories: Any, arms: Any, plays: Any, actions: Any, offers: Any) -> None:
-        _ = version
         for i in range(plays.shape[0]):
-            propose(memories[i], plays[i], arms[i, kernel.PRINCIPAL_SUM], actions[i], offers[i])
+            propose(memories[i], plays[i], arms[i, Row.PRINCIPAL_SUM], actions[i], offers[i])
 
     cube, matrix = numba.float64[:, :, ::1], numba.float64[:, ::1]
     plays, answers = numba.int64[:, ::1], numba.int64[::1]
@@ -173,7 +158,7 @@ class Steered(gym.vector.VectorWrapper):
         self._seen = FIELDS * game.n_arms + GLOBALS
         self._views = np.zeros((game.copies, self._seen))
         self._first = self._first_view()
-        self._hidden = (kernel.THETA, kernel.MU, kernel.MEAN) if privileged else ()
+        self._hidden = (Row.THETA, Row.MU, Row.MEAN) if privileged else ()
         size = self._seen + len(self._hidden) * game.n_arms
         self.single_observation_space = Box(-FAR, FAR, (size,), np.float32)
         self.single_action_space = Box(-1.0, 1.0, (OVERALL + game.n_arms,), np.float32)
@@ -200,16 +185,16 @@ class Steered(gym.vector.VectorWrapper):
                 f" {OVERALL} numbers, then one for each of {game.n_arms} arms; nothing was played"
             )
         asked = np.clip(asked, -1.0, 1.0, order="C")
-        self._propose(self._memories, game.arms, game.plays, asked, offers)
+        self._propose(self._memories, game.arrays.arms, game.plays, asked, offers)
         _, rewards, terminated, truncated, info = self.env.step(offers)
-        self._hear(self._memories, game.arms, game.plays, info["arm"], self._views)
+        self._hear(self._memories, game.arrays.arms, game.plays, info["arm"], self._views)
         return self._observe(), rewards, terminated, truncated, info
 
     def _first_view(self) -> Floats:
         """What is seen before the first round, the same in all games."""
         k, view = self.game.n_arms, np.zeros((1, self._seen))
-        nothing = np.zeros((1, kernel.COORDINATES, k)), np.zeros((1, k), np.int64)
-        self._hear(self._fresh[None].copy(), *nothing, np.array([kernel.NOBODY]), view)
+        nothing = np.zeros((1, len(Row), k)), np.zeros((1, k), np.int64)
+        self._hear(self._fresh[None].copy(), *nothing, np.array([NO_ARM]), view)
         first: Floats = view[0]
         return first
 
@@ -218,7 +203,7 @@ class Steered(gym.vector.VectorWrapper):
         seen = np.empty(self.observation_space.shape or (), np.float32)
         seen[:, : self._seen] = self._views
         for i, row in enumerate(self._hidden):
-            seen[:, self._seen + i * k : self._seen + (i + 1) * k] = game.arms[:, row]
+            seen[:, self._seen + i * k : self._seen + (i + 1) * k] = game.arrays.arms[:, row]
         return seen
 
 

@@ -24,7 +24,9 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
 from torch import Tensor, nn
 
-SUMMARY_FIELDS, SUMMARY_OVERALL = 6, 2
+from pa_env.layout import BLOCKS, OVERALL
+
+SUMMARY_FIELDS, SUMMARY_OVERALL = BLOCKS, OVERALL
 
 
 class SortedArms(BaseFeaturesExtractor):

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from baselines.protocol import Floats, Principal, Rounds, follow
-from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL, fresh_memory, hear, look, propose, sources
+from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL, fresh_memory, hear, look, propose
 from baselines.rl.policy_file import Policy, shapes
-from pa_env.compiling import compiled, inlined
-from pa_env.game import RULE
+from pa_env.compiling import inlined
+from pa_env.rules import compile_rule
 
 # The last numbers of the rule's memory; before them stand the script's memory and what `sections` lists.
 SCRIPT, WIDTH, TANH = -3, -2, -1
@@ -84,10 +84,7 @@ def decide(weights: Any, n_arms: int, width: int, view: Any, entry: Any, hidden:
 @functools.cache
 def trained_rule() -> Callable[..., int]:
     """The rule; ``memory`` comes from :meth:`Trained.rounds`."""
-    version = sources()
-
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        _ = version
         K, start, width = offer.size, int(memory[SCRIPT]), int(memory[WIDTH])
         action = memory[start : start + OVERALL + K]
         start += OVERALL + K
@@ -106,7 +103,7 @@ def trained_rule() -> Callable[..., int]:
             action[i] = math.tanh(action[i]) if memory[TANH] else min(1.0, max(-1.0, action[i]))
         return propose(memory, plays, sums, action, offer)
 
-    return compiled(rule, RULE)
+    return compile_rule(rule, trusted=True)
 
 
 class Trained(Principal):

@@ -120,9 +120,13 @@ def play(
         results: (N, len(Result) - 1 + K), written: the last round of each copy; or empty.
 
     Returns:
-        -1, or the flat index of a bad offer; then nothing is played.
+        -1, or the flat index of a bad offer, or offers.size + i for a forced arm i that does not exist; then nothing
+        is played.
     """
     bad = first_bad(offers, arrays.rules[0].max_incentive)
+    for i in range(forced.size):
+        if not NO_ARM <= forced[i] < offers.shape[1]:
+            bad = offers.size + i
     if bad >= 0:
         return bad
     arms, totals, n_arms, learns = arrays.arms, arrays.totals, offers.shape[1], arrays.rules[0].learns

@@ -19,6 +19,7 @@ import pa_env
 from pa_env import principal_agent_v0
 from pa_env.game import Game
 from pa_env.gym_env import FollowerEnv, PrincipalEnv
+from pa_env.rules import compile_rule
 from pa_env.vector_env import FollowerVectorEnv, PrincipalVectorEnv
 
 K, T, COPIES = 3, 20, 2
@@ -368,7 +369,8 @@ BAD_NAMES = {
 
 
 @pytest.mark.parametrize(
-    ("interface", "argument"), [(interface, argument) for argument, (_, interfaces, _) in BAD_NAMES.items() for interface in interfaces]
+    ("interface", "argument"),
+    [(interface, argument) for argument, (_, interfaces, _) in BAD_NAMES.items() for interface in interfaces],
 )
 def test_unknown_names_list_the_known(interface: str, argument: str) -> None:
     wrong, _, known = BAD_NAMES[argument]
@@ -754,3 +756,118 @@ def test_a_principal_offers_once_a_round() -> None:
     env.reset(seed=1, options={"reset_mask": np.array([True, False])})
     assert len(asked) == 3
     assert asked[2] == asked[0]
+
+
+# ------------------------------------------------------------------------- calls that compiled code would not survive
+
+
+def begun(**settings: Any) -> Game:
+    game = Game(n_arms=K, horizon=T, **settings)
+    game.begin([1] * game.copies)
+    return game
+
+
+def looks_for_memory(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = memory[5]
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda game: game.play(np.zeros((2, K))), "incentives has shape (2, 3)"),
+        (lambda game: game.play(np.zeros(K + 1)), "incentives has shape (4,)"),
+        (lambda game: game.play(OFFER, arms=np.array([K])), "arms = 3 must be an integer from 0 to 2, or NO_ARM = -1"),
+        (lambda game: game.play(OFFER, arms=np.array([-2])), "arms = -2"),
+        (lambda game: game.play(OFFER, arms=np.array([0, 0])), "arms = array([0, 0]) must be an array of 1 integers"),
+        (lambda game: game.play(OFFER, arms=np.array([0.5])), "must be an array of 1 integers"),
+        (lambda game: game.play(OFFER, which=np.array([1])), "which = array([1]) must be an array of 1 booleans"),
+        (lambda game: game.play(OFFER, which=np.array([True, True])), "must be an array of 1 booleans"),
+        (lambda game: game.answer(np.zeros(2)), "incentives has shape (2,)"),
+        (lambda game: game.advance(np.zeros(2), 5), "incentives has shape (2,)"),
+        (lambda game: game.hold(OFFER, 2.9), "rounds = 2.9 must be an integer at least 1"),
+        (lambda game: game.hold(OFFER, True), "rounds = True"),
+        (lambda game: game.hold(OFFER, 10**400), "rounds = 1000"),
+        (lambda game: game.follow(looks_for_memory, np.zeros(9), 5), "must be compiled"),
+        (lambda game: game.follow(compile_rule(looks_for_memory), np.zeros(3), 5), "memory of 3 numbers is too short"),
+        (lambda game: game.follow(compile_rule(looks_for_memory), np.zeros(12)[::2], 5), "contiguous"),
+        (lambda game: game.follow(compile_rule(looks_for_memory), [0.0] * 6, 5), "must be a vector of float64"),
+    ],
+)
+def test_calls_that_would_leave_the_arrays_are_refused(call: Callable[[Game], Any], message: str) -> None:
+    game = begun()
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call(game)
+    assert message in str(caught.value)
+    assert game.rounds_played == 0
+
+
+def test_a_rule_with_enough_memory_is_followed() -> None:
+    assert begun().follow(compile_rule(looks_for_memory), np.zeros(6), 5).rounds == 5
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Game(max_incentive="4"), "max_incentive = '4' must be a finite number"),
+        (lambda: Game(max_incentive=10**400), "max_incentive = 1000"),
+        (lambda: Game(horizon="5"), "horizon = '5' must be an integer"),
+        (lambda: Game(horizon=10**5000), "horizon = an integer of 16610 bits"),
+        (lambda: pa_env.make_agent("exploratory", c0="0.5"), "c0 = '0.5' must be a finite number"),
+        (lambda: pa_env.make_agent("exploratory", c0=10**400), "c0 = 1000"),
+        (lambda: pa_env.IID([0.5], [1e39], "gaussian"), "must lie between -1e+38 and 1e+38: rewards are float32"),
+        (lambda: pa_env.IID([1e39], [0.5], "constant"), "mu = [1.e+39] must lie between"),
+        (lambda: PrincipalEnv().reset(options=["instance"]), "options = ['instance'] must be a dictionary"),
+        (lambda: PrincipalEnv().reset(seed="1"), "seed = '1' must be an integer at least 0"),
+        (lambda: PrincipalEnv().reset(seed=1.0), "seed = 1.0 must be an integer at least 0"),
+        (lambda: PrincipalVectorEnv(2).reset(options=7), "options = 7 must be a dictionary"),
+        (lambda: principal_agent_v0.env().reset(options="instance"), "options = 'instance' must be a dictionary"),
+    ],
+)
+def test_values_that_only_look_like_numbers(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", [10**400, np.array(1), np.int64(1)])
+def test_seeds_of_any_size_and_integer_type(seed: Any) -> None:
+    """A 0-dimensional array is an integer; copies count up from it."""
+    env, envs = PrincipalEnv(), PrincipalVectorEnv(2)
+    env.reset(seed=seed)
+    envs.reset(seed=seed)
+    assert env.game.instance().mu.tolist() == envs.game.instance(0).mu.tolist() != envs.game.instance(1).mu.tolist()
+
+
+def test_threads_cannot_hang_a_batched_environment() -> None:
+    """An environment is for one thread; two of them get wrong numbers or an error, but both come to an end."""
+    code = (
+        "import threading, numpy as np\n"
+        "from pa_env.vector_env import PrincipalVectorEnv\n"
+        "envs = PrincipalVectorEnv(64, n_arms=3, horizon=50)\n"
+        "envs.reset(seed=0)\n"
+        "def step():\n"
+        "    for _ in range(3000):\n"
+        "        try: envs.step(np.zeros((64, 3)))\n"
+        "        except Exception: pass\n"
+        "threads = [threading.Thread(target=step) for _ in range(2)]\n"
+        "[thread.start() for thread in threads]; [thread.join() for thread in threads]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=60, check=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "extra"),
+    [
+        (PrincipalEnv, {"observation", "render_mode"}),
+        (FollowerEnv, {"principal", "render_mode"}),
+        (PrincipalVectorEnv, {"observation", "render_mode", "autoreset_mode"}),
+        (FollowerVectorEnv, {"principal", "render_mode", "autoreset_mode"}),
+        (principal_agent_v0.env, {"observation", "render_mode"}),
+    ],
+)
+def test_an_unknown_keyword_is_answered_with_all_known_ones(make: Any, extra: set[str]) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'arms'") as caught:
+        make(arms=3)
+    listed = set(str(caught.value).partition("known: ")[2].split(", "))
+    assert listed == {"n_arms", "horizon", "agent", "instance", "max_incentive", "dim"} | extra

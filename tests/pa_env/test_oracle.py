@@ -26,7 +26,9 @@ def agents(draw: st.DrawFn, names: list[str], k: int, initials: list[Any]) -> Sc
         parameters["ties"] = draw(TIES)
     if name.startswith("exploratory"):
         parameters["c0"] = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0]))
-        parameters["exploration"] = draw(st.sampled_from(["uniform", "worst", "round-robin", draw(st.integers(0, k - 1))]))
+        parameters["exploration"] = draw(
+            st.sampled_from(["uniform", "worst", "round-robin", draw(st.integers(0, k - 1))])
+        )
     if name in ("empirical-mean", "exploratory", "ols"):
         parameters["initial"] = draw(st.sampled_from(initials))
     return make_agent(name, **parameters)

@@ -134,7 +134,9 @@ def test_every_module_has_its_page_and_its_examples_run(name: str) -> None:
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize("name", ["game", "gym_env", "instances", "principal_agent_v0", "rules", "scripted_agents", "vector_env", "wrappers"])
+@pytest.mark.parametrize(
+    "name", ["game", "gym_env", "instances", "principal_agent_v0", "rules", "scripted_agents", "vector_env", "wrappers"]
+)
 def test_what_users_call_comes_with_an_example(name: str) -> None:
     examples = doctest.DocTestFinder().find(importlib.import_module(f"pa_env.{name}"))
     assert sum(len(example.examples) for example in examples) > 0

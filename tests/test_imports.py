@@ -1,0 +1,89 @@
+"""Imports point one way: whoever stands above may import whoever stands below, and nothing imports in a circle."""
+
+import ast
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+import baselines
+import pa_env
+
+FOLDERS = {name: Path(package.__file__).parent for name, package in (("pa_env", pa_env), ("baselines", baselines))}
+# From the bottom up. A module belongs to the first layer that has a pattern of its name.
+LAYERS = (
+    ("pa_env.layout", "pa_env.compiling"),
+    ("pa_env.kernel*",),
+    ("pa_env*",),
+    ("baselines.protocol", "baselines.files"),
+    ("baselines.registry",),
+    ("baselines.simulation",),
+    ("baselines.tasks",),
+    ("baselines.scripted*",),
+    ("baselines.rl", "baselines.rl.beliefs", "baselines.rl.policy_file", "baselines.rl.trained"),
+    ("baselines.benchmark*",),
+    ("baselines.rl.*", "baselines.experiments*", "baselines.play"),
+    ("baselines", "baselines.__main__"),
+)
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for name, folder in FOLDERS.items():
+        for path in folder.rglob("*.py"):
+            parts = path.relative_to(folder).with_suffix("").parts
+            found[".".join((name, *(parts[:-1] if parts[-1] == "__init__" else parts)))] = path
+    return found
+
+
+MODULES = modules()
+
+
+def imported(path: Path) -> set[str]:
+    """Modules of ours that a file imports, inside functions too; those for type checkers alone do not count."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.body = [ast.Pass()]
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {
+                f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in MODULES else node.module
+                for alias in node.names
+            }
+    return {name for name in names if name in MODULES}
+
+
+GRAPH = {name: imported(path) - {name} for name, path in MODULES.items()}
+
+
+def layer(name: str) -> int:
+    return next(i for i, group in enumerate(LAYERS) if any(fnmatch(name, pattern) for pattern in group))
+
+
+@pytest.mark.parametrize("name", sorted(GRAPH))
+def test_nothing_imports_upward(name: str) -> None:
+    above = {other for other in GRAPH[name] if layer(other) > layer(name)}
+    assert not above, f"{name} imports {above}"
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    """Modules that import nothing of what is left are taken away until nothing is left."""
+    left = {name: set(others) for name, others in GRAPH.items()}
+    while left:
+        free = {name for name, others in left.items() if not others & left.keys()}
+        assert free, f"a circle among {sorted(left)}"
+        for name in free:
+            del left[name]
+
+
+def test_the_kernel_is_compiled_from_the_sources_that_its_digest_covers() -> None:
+    for name in GRAPH:
+        if name.startswith("pa_env.kernel"):
+            assert all(
+                other in ("pa_env.layout", "pa_env.compiling") or other.startswith("pa_env.kernel")
+                for other in GRAPH[name]
+            )
