@@ -1,4 +1,4 @@
-"""Phased elimination with one-hot incentives only (Liu & Ratliff, ICML 2025, appendix, "Offline Elimination")."""
+"""Phased elimination with one-hot incentives only (Liu & Ratliff, ICML 2025, Algorithm 4, appendix)."""
 
 import math
 from itertools import count

@@ -1,6 +1,7 @@
 """Phased elimination against an agent that learns and explores (Liu & Ratliff, ICML 2025, Algorithm 5)."""
 
 import math
+import warnings
 from collections.abc import Generator
 from itertools import count
 
@@ -8,6 +9,8 @@ from baselines.protocol import Hold, Outcome, Rounds, hold, offer
 from baselines.scripted.phased import Constants, Phased, without
 from baselines.scripted.search import Search, asymmetric_search
 from pa_env.checks import at_least
+
+LARGEST_PRACTICAL_C0 = 2.0  # above it the practical constants lose the best arm in some games
 
 
 class Exploratory(Phased):
@@ -36,6 +39,12 @@ class Exploratory(Phased):
     ) -> None:
         super().__init__(n_arms, horizon, delta, constants, unknown_initial_means)
         self.c0 = at_least("c0", c0, 0.0)
+        if constants == "practical" and self.c0 > LARGEST_PRACTICAL_C0:
+            warnings.warn(
+                f"c0 = {c0} with constants = 'practical' may eliminate the best arm, since the practical phases do not "
+                f"grow with c0: use constants = 'paper', or c0 of at most {LARGEST_PRACTICAL_C0:g}",
+                stacklevel=2,
+            )
         K, T, log2_T = self.n_arms, self.horizon, math.log2(self.horizon)
         amplification = math.log(4 * log2_T / self.delta)
         self.log_iota = math.log(16 * K * T**2 * log2_T * amplification / self.delta)

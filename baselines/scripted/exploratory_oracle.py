@@ -11,7 +11,8 @@ from baselines.scripted.search import Search, binary_search
 class ExploratoryOracle(Exploratory):
     """As :class:`Exploratory` with plain binary searches, no enlargement and no plays of bad arms: beliefs do not move.
 
-    Guarantee: E[R_T] = O(log^2(T) sqrt(K T)) for the exploratory oracle agent.
+    Guarantee: E[Rbar_T] = O(log^2(KT) sqrt(KT) + K^2 log^3(KT)) with delta = 1/T, against the exploratory oracle agent.
+    The bound is on Rbar_T, which charges every incentive offered.
 
     ``constants="practical"``: as :class:`Exploratory`'s.
     """

@@ -1,4 +1,4 @@
-"""Phased elimination for linear rewards (Liu & Ratliff, ICML 2025, appendix, Algorithms 7 and 8)."""
+"""Phased elimination for linear rewards (Liu & Ratliff, ICML 2025, Algorithm 7, appendix)."""
 
 import math
 from collections.abc import Generator
@@ -18,7 +18,8 @@ class LinearElimination(Phased):
     """Search the agent's parameter s, sample a G-optimal design of the arms, and drop those estimated worse.
 
     ``arms`` (n_arms, dim): the arms' vectors, which the principal knows (``info["arms"]`` of a reset). Guarantee:
-    E[R_T] = O(d^(4/3) T^(2/3) log^(2/3) T) with delta = 1/T, against the agent that learns by least squares.
+    E[R_T] = O(d^(4/3) T^(2/3) log^(2/3)(KT)) with delta = 1/T and T = Omega(d), against the agent that learns by least
+    squares.
 
     ``constants="practical"``: s = 1/64, and epsilon_m / 64 from m = 1 on; below T = 1e6 this loses the best arm now and
     then. With the paper's an incentive below the cap

@@ -10,7 +10,7 @@ Search = Generator[Hold, Outcome, float]
 
 
 def asymmetric_search(principal: Phased, arm: int) -> Search:
-    """Noisy binary search with asymmetric check (the paper's Algorithm 4): an incentive just above pi*_a(t).
+    """Noisy binary search with asymmetric check (the paper's Algorithm 3): an incentive just above pi*_a(t).
 
     The result b satisfies b - pi*_a(t) in (0, 4/T + L/N_a(t) + 2/min_i N_i(t)] with L = ceil(log2 T). It takes at
     most 3L - 1 rounds: a check may follow each of the failures that C1 does not stop (the paper says 2L).

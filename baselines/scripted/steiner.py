@@ -1,10 +1,10 @@
-"""Search for the agent's parameter by halving Steiner potentials, with cuts that forgive a learning agent.
+"""Search for the agent's parameter by halving Steiner potentials, with cuts that allow for a learning agent.
 
-Algorithm "Multiscale steiner potential with conservative cut" of Liu & Ratliff (ICML 2025, Appendix "Omitted Proof
-for Linear Reward"), after Liu, Leme & Schneider, "Optimal contextual pricing and extensions" (SODA 2021). The agent
-believes that arm a is worth <s_hat, a>; her s_hat moves, but stays near a fixed unknown s* in the unit ball B. Which
-of two arms she plays says on which side of a hyperplane s_hat lies, so the set S that can still hold s* is cut there,
-but only epsilon beyond it because s_hat is not s*. While |<s_hat - s*, a>| <= epsilon / 2 for every arm a,
+Algorithm 8, "Multiscale steiner potential with conservative cut", of Liu & Ratliff (ICML 2025, appendix), after Liu,
+Leme & Schneider, "Optimal contextual pricing and extensions" (SODA 2021). The agent believes that arm a is worth
+<s_hat, a>. Its s_hat moves, but stays near a fixed unknown s* in the unit ball B. Which of two arms it plays says on
+which side of a hyperplane s_hat lies. The set S that may contain s* is cut there, but epsilon further out, because
+s_hat is not s*. While |<s_hat - s*, a>| <= epsilon / 2 for every arm a,
 
 - s* stays in S;
 - an answer leaves at most 7/8 of the volume of S + z B, at the scale z in use, so that there are
