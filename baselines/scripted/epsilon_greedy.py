@@ -32,7 +32,8 @@ class EpsilonGreedy(Principal):
     mean of X minus what was paid, so the price counts twice; and B learns from explorations only, so a refused offer is
     repeated. Answers of a learning agent may contradict each other; s_hat then stays as it was.
 
-    Their code also keeps B from one run to the next. Here every episode starts without bounds.
+    Their code also keeps B from one run to the next, and updates it in step 1, where an accepted 1 says nothing about
+    means in [0, 1]. Here every episode starts without bounds, and only "every-round" learns from step 1.
 
     Args:
         n_arms: Number of arms K, at least 1.
@@ -52,7 +53,7 @@ class EpsilonGreedy(Principal):
         self.variant = variant
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin an episode, with nothing known of the agent."""
+        """Begin an episode without bounds on the agent's means."""
         super().reset(seed)
         self.paid = np.zeros(self.n_arms)  # for each arm, in all
         self.bounds = np.full((self.n_arms, self.n_arms), np.inf)  # B
@@ -63,7 +64,7 @@ class EpsilonGreedy(Principal):
         explorations = 0  # eta
         for a in range(self.n_arms):
             outcome = yield hold(a, 1.0)
-            self.note(np.eye(self.n_arms)[a], int(outcome.plays.argmax()), self.variant == "every-round")
+            self.record(np.eye(self.n_arms)[a], int(outcome.plays.argmax()), self.variant == "every-round")
         while True:
             quiet = rounds_to_exploration(self, lambda t: self.m / (t - 1))  # t - 1 rounds have been played
             margin = 2 * padding(explorations - 1)  # 2 beta
@@ -76,28 +77,28 @@ class EpsilonGreedy(Principal):
             incentives = self.rng.random(self.n_arms)
             explorations += 1
             outcome = yield offer(dict(enumerate(incentives)))
-            self.note(incentives, int(outcome.plays.argmax()), teaches=True)
+            self.record(incentives, int(outcome.plays.argmax()), updates_bounds=True)
 
     def exploit_once(self, margin: float) -> Rounds:
-        """A round whose answer teaches, so that the next one may be another."""
+        """One exploiting round whose answer updates B."""
         estimate = self.estimate()
         k = int((self.theta_hat + estimate).argmax())
         incentives = np.zeros(self.n_arms)
         incentives[k] = estimate.max() - estimate[k] + margin
         outcome = yield hold(k, incentives[k])
-        self.note(incentives, int(outcome.plays.argmax()), teaches=True)
+        self.record(incentives, int(outcome.plays.argmax()), updates_bounds=True)
 
-    def note(self, incentives: Floats, arm: int, teaches: bool) -> None:
-        """Take in the arm played, and what that says about the agent's means."""
+    def record(self, incentives: Floats, arm: int, updates_bounds: bool) -> None:
+        """Add up what was paid for the arm played and, if ``updates_bounds``, update B."""
         self.paid[arm] += incentives[arm]
-        if teaches:
+        if updates_bounds:
             revealed = np.minimum(self.bounds[:, arm], incentives[arm] - incentives)
-            revealed[arm] = np.inf  # s_a - s_a <= 0 says nothing
+            revealed[arm] = np.inf  # s_a - s_a <= 0 is no constraint
             self._stale |= bool((revealed < self.bounds[:, arm]).any())
             self.bounds[:, arm] = revealed
 
     def estimate(self) -> Floats:
-        """s_hat: solved for anew only where B has changed."""
+        """The point s_hat; the linear program is solved only if B has changed."""
         if self._stale:
             found = feasible_point(self.bounds)
             self.s_hat = self.s_hat if found is None else found

@@ -1,4 +1,4 @@
-"""What the phased eliminations of Liu & Ratliff (ICML 2025) have in common."""
+"""The common part of the phased eliminations of Liu & Ratliff (ICML 2025)."""
 
 import math
 from collections.abc import Sequence
@@ -69,18 +69,18 @@ class Phased(Principal):
         self.cap = self.ceiling + 1.0 / self.horizon  # an incentive that is always accepted
 
     def confidence(self, factor: float) -> float:
-        """S log(factor K T / delta)."""
+        """The confidence logarithm, s log(factor K T / delta)."""
         return self.factors.confidence * math.log(factor * self.n_arms * self.horizon / self.delta)
 
     def mismatch(self, arm: int) -> float:
-        """1 / N_a, by which an unknown initial mean may shift the agent's mean; 0 where it is known."""
+        """1 / N_a, the largest effect of an unknown initial mean on the agent's mean; 0 if initial means are known."""
         return 1.0 / max(1, int(self.plays[arm])) if self.unknown_initial_means else 0.0
 
     def joint_test(self, tested: int, active: Sequence[int], advantage: float) -> dict[int, float]:
         """Incentives under which the agent compares theta_hat + muhat of the active arms, the tested one favoured.
 
-        Raised by the ceiling of the means for all active arms, so that no other arm can win; never negative, though
-        theta_hat may be (Gaussian rewards).
+        They contain the ceiling of the means, so that no other arm can win. Negative ones, which Gaussian rewards may
+        cause, become 0.
         """
         theta_hat = self.theta_hat
         amounts = {b: self.ceiling + float(theta_hat[b]) - self.mismatch(b) for b in active}
@@ -92,7 +92,7 @@ class Phased(Principal):
         return [arm for arm in range(self.n_arms) if arm not in active]
 
     def begin_phase(self, number: int, active: Sequence[int], length: int) -> None:
-        """Note a phase for the record."""
+        """Record a phase."""
         self.phases.append(Phase(number, self.t, tuple(active), length))
 
 

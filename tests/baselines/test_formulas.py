@@ -5,8 +5,10 @@ nothing of the package: it offers for one round, is told the arm and the reward,
 same, and must offer the same. Where the pseudocode is silent or slips, the reading is written beside the line.
 """
 
+import inspect
 import itertools
 import math
+import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 import baselines
 from baselines import Principal
 from baselines.protocol import Hold
+from baselines.registry import factory
 from baselines.scripted import (
     elimination,
     elimination_offline,
@@ -710,3 +713,10 @@ def test_unknown_initial_means_is_a_boolean(name: str, value: Any) -> None:
     with pytest.raises(TypeError, match=rf"unknown_initial_means = {value!r} must be True or False"):
         baselines.make(name, n_arms=3, horizon=100, unknown_initial_means=value)
     assert baselines.make(name, n_arms=3, horizon=100, unknown_initial_means=np.True_).cap > 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", baselines.principals())
+def test_the_docstring_of_a_principal_lists_its_parameters_one_by_one(name: str) -> None:
+    made = factory(name)
+    _, listed = inspect.cleandoc(vars(made)["__doc__"]).split("\nArgs:\n")
+    assert re.findall(r"^    (\w+): ", listed, flags=re.MULTILINE) == list(inspect.signature(made).parameters)

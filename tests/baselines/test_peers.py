@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from baselines import Principal, simulate
 from baselines.benchmark.specs import label
 from baselines.protocol import Follow, Hold
-from baselines.scripted import epsilon_greedy, robust_epsilon_greedy
+from baselines.scripted import epsilon_greedy, lin_ucb, robust_epsilon_greedy
 from baselines.scripted.belgic import Belgic
 from baselines.scripted.c_ipa import CIPA, Ellipsoid
 from baselines.scripted.epsilon_greedy import EpsilonGreedy, feasible_point, padding
@@ -345,10 +345,10 @@ def test_feasible_points() -> None:
 
 def test_contradicting_answers_leave_the_estimate_as_it_was() -> None:
     principal = EpsilonGreedy(2, 100)
-    principal.note(np.array([0.7, 0.0]), 1, teaches=True)
+    principal.record(np.array([0.7, 0.0]), 1, updates_bounds=True)
     before = principal.estimate()
     assert before[1] - before[0] >= 0.7 - 1e-9
-    principal.note(np.array([0.2, 0.0]), 0, teaches=True)
+    principal.record(np.array([0.2, 0.0]), 0, updates_bounds=True)
     assert principal.estimate() is before
 
 
@@ -406,7 +406,7 @@ def test_the_least_violation_is_the_agents_means_or_where_some_answers_are_rando
     assert close - close.max() == pytest.approx(mu - mu.max(), abs=0.25)  # it is biased, as its class says
     principal = EpsilonGreedy(4, 1000)
     for offer, arm in zip(offers, noisy, strict=True):
-        principal.note(offer, int(arm), teaches=True)
+        principal.record(offer, int(arm), updates_bounds=True)
     assert feasible_point(principal.bounds) is None  # where the plain one has no answer
 
 
@@ -512,7 +512,7 @@ def test_c_ipa_never_loses_s_and_is_never_refused(dim: int, seed: int, ties: str
     assert principal.knowledge.contains(instance.s)
     request = principal.request()
     assert isinstance(request, Follow)
-    price = request.memory[5 : 5 + len(arms)]
+    price = request.memory[lin_ucb.INCENTIVES :][: len(arms)]
     excess = price - (instance.mu.max() - instance.mu)
     assert (excess > 0).all()
     assert (excess <= 4 / horizon).all()
@@ -592,7 +592,7 @@ def test_c_ipa_offers_what_linucb_says() -> None:
     infos, offers, _ = step_through(principal, SEED, instance=DYADIC, agent="oracle")
     request, arms = principal.request(), DYADIC.arms
     assert isinstance(request, Follow)
-    start = principal.horizon - int(request.memory[3]) - 1  # the last round has not been taken in
+    start = principal.horizon - int(request.memory[lin_ucb.HEARD]) - 1  # the rule was not told of the last round
     assert 20 < start < 120
     values = arms @ principal.knowledge.centre
     price = values.max() - values + 2 / horizon
