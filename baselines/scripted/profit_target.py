@@ -54,7 +54,7 @@ class ProfitTarget(Principal):
     constants, IPA and no incentive has 1088, 4754 and 12080 at the last three. K = 20: 17 at 10^4 (60), 23 at 10^5
     (30), 57 at 10^6 (15) against 1289, 13098 and 29441. Against the exploratory agent 213 at 10^4 (100) and 3066 at
     10^6 (12), where no incentive has 1219 and exploratory, practical, 60337. Against the oracle agent 75 at 10^4 (300)
-    and 402 at 10^6 (50), where IPA has 274 and 756. All are from commands such as
+    and 402 at 10^6 (50), where IPA has 273 and 755. All are from commands such as
 
         pa-bench run --task k5-t1e4-uniform --principal profit-target --principal zero --seeds 300
 
