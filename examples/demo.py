@@ -1,7 +1,8 @@
-"""A short game in the terminal: a simple principal bargains with an agent that learns.
+"""A short game in the terminal: the principal bargains for arm 0 with an agent that prefers arm 1.
 
-The principal wants arm 0 played, which is worth most to it; the agent likes arm 1. It halves the interval between
-the largest offer refused and the smallest accepted, then pays a little more than that.
+The agent knows its means and plays the arm with the largest mean + incentive, so arm 0 costs 0.45. The principal does
+not know that. It offers the middle between the largest offer refused and the smallest accepted until they are close,
+then holds the smallest accepted.
 
     python examples/demo.py
 """
@@ -12,23 +13,25 @@ import numpy as np
 import pa_env
 
 HORIZON = 200
+SHOWN = (1, 2, 5, HORIZON)  # rounds
+
 env = gym.make(
     "PrincipalAgent-v0",
     instance=pa_env.IID(mu=[0.35, 0.8, 0.55], theta=[0.9, 0.2, 0.4]),
+    agent="oracle",
     horizon=HORIZON,
     render_mode="ansi",
 )
-observation, _ = env.reset(seed=0)
+env.reset(seed=0)
 refused, accepted, earned, regret = 0.0, 1.0, 0.0, 0.0
-for t in range(HORIZON):
-    searching = accepted - refused > 0.02
-    amount = (refused + accepted) / 2 if searching else accepted + 0.02
-    observation, reward, terminated, truncated, info = env.step(np.array([amount, 0.0, 0.0]))
+for t in range(1, HORIZON + 1):
+    amount = (refused + accepted) / 2 if accepted - refused > 0.01 else accepted
+    _, reward, _, _, info = env.step(np.array([amount, 0.0, 0.0]))
     if info["arm"] == 0:
-        accepted = min(accepted, amount)
-    else:  # the agent has learned to like another arm better: bargain again
-        refused, accepted = amount, max(accepted, amount + 0.25)
+        answer, accepted = "accepted", amount
+    else:
+        answer, refused = "refused", amount
     earned, regret = earned + float(reward), regret + info["regret"]
-    if t + 1 in (1, 10, HORIZON):
-        print(env.render(), "\n")
+    if t in SHOWN:
+        print(f"Round {t}: the agent {answer} {amount:.3f} for arm 0.\n\n{env.render()}\n")
 print(f"In {HORIZON} rounds the principal earned {earned:.1f}, {regret:.1f} less than the best incentives would have.")

@@ -1,19 +1,19 @@
-"""Write your own agent: ``reset``, ``choose``, ``learn`` and ``means``; it works behind every door.
+"""Write your own agent: ``reset``, ``choose``, ``learn`` and ``means``. It works with every interface.
 
-``Forgetful`` is greedy like the paper's self-interested agent, but remembers only its last rewards: its beliefs never
-settle. The principals of Liu & Ratliff (ICML 2025) rest on beliefs that do, and the table shows what becomes of them.
+``Forgetful`` is greedy like the paper's self-interested agent, but weighs recent rewards more: its beliefs never
+settle. The principals of Liu & Ratliff (ICML 2025) assume that beliefs do. The table compares the two agents.
 
     python examples/own_agent.py
 
-In half a minute it printed
+It takes ten seconds and prints
 
     principal       agent           utility a round, share refused
-    elimination     empirical-mean  0.557   0.2%
-    elimination     forgetful       0.488  20.8%
-    exploratory     empirical-mean  0.439   0.8%
-    exploratory     forgetful       0.363   3.4%
-    profit-target   empirical-mean  0.670   0.0%
-    profit-target   forgetful       0.694   2.0%
+    elimination     empirical-mean  0.413   0.6%
+    elimination     forgetful       0.379  13.4%
+    exploratory     empirical-mean  0.251   2.7%
+    exploratory     forgetful       0.243   5.1%
+    profit-target   empirical-mean  0.665   0.1%
+    profit-target   forgetful       0.706   3.1%
     zero            empirical-mean  0.587   0.0%
     zero            forgetful       0.587   0.0%
 """
@@ -69,7 +69,7 @@ def main(horizon: int, seeds: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Play principals against an agent of one's own.")
-    parser.add_argument("--horizon", type=int, default=20_000, help="rounds of an episode")
+    parser.add_argument("--horizon", type=int, default=5_000, help="rounds of an episode")
     parser.add_argument("--seeds", type=int, default=20, help="episodes of each pairing")
     arguments = parser.parse_args()
     main(arguments.horizon, arguments.seeds)

@@ -1,17 +1,17 @@
 """Write your own principal: one coroutine, which yields what to offer and is sent what came of it.
 
-``Sampler`` pays for a few plays of every arm, finds by halving what each must be paid, and pays for the one that leaves
-most: a little more after a refusal, a little less after none. The same class plays in a simulation, in every
-environment, and in the benchmark:
+``Sampler`` pays for a few plays of every arm, finds each arm's price by bisection, and pays for the arm with the
+largest estimate minus price. It raises the price after a refusal and lowers it otherwise. The same class works in a
+simulation, in every environment, and in the benchmark:
 
     python examples/own_principal.py
     pa-bench run --task k5-t1000-uniform --principal examples/own_principal.py:Sampler --principal profit-target
 
-The first took five seconds and printed
+The first takes a few seconds and prints
 
     principal       utility in 1000 rounds
     sampler         514.6
-    profit-target   594.8
+    profit-target   591.5
     zero            488.6
 """
 
@@ -22,11 +22,11 @@ import numpy as np
 import baselines
 from baselines.protocol import Principal, Rounds, hold
 
-ENOUGH = 1.01  # means lie between 0 and 1, so that no agent refuses more than 1
+ENOUGH = 1.01  # means lie between 0 and 1, so no greedy agent refuses more than 1
 
 
 class Sampler(Principal):
-    """Sample, search, stay."""
+    """Sample every arm, search its price, then hold the best one."""
 
     name = "sampler"
 

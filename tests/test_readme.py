@@ -1,4 +1,4 @@
-"""The README's code blocks and the examples run as they stand."""
+"""The README's code blocks and the examples without options run as they stand, and its table lists every name."""
 
 import re
 import subprocess
@@ -7,14 +7,22 @@ from pathlib import Path
 
 import pytest
 
+import baselines
+import pa_env
+
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 EXAMPLES = [ROOT / "examples" / name for name in ("demo.py", "picture.py")]  # the others are in test_examples.py
+NAMES = {
+    "`instance=`": pa_env.families(),
+    "`agent=`": pa_env.agents(),
+    "`baselines.make`": (*baselines.principals(), *baselines.rl.shipped()),
+}
 
 
-def test_there_are_blocks_and_examples() -> None:
-    assert len(BLOCKS) >= 5
-    assert EXAMPLES
+def test_every_block_is_found() -> None:
+    assert len(BLOCKS) == README.count("```python") >= 5
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
@@ -34,10 +42,18 @@ def run(arguments: list[str], folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_readme_lists_every_name() -> None:
-    import baselines
-    import pa_env
+def column(heading: str) -> set[str]:
+    """What looks like a name, in the column of the table of who plays whose head has this text."""
+    rows = [line.split("|") for line in README.splitlines() if line.startswith("|")]
+    head = next(i for i, row in enumerate(rows) if any(heading in cell for cell in row))
+    place = next(i for i, cell in enumerate(rows[head]) if heading in cell)
+    size = next(i for i, row in enumerate(rows[head + 2 :]) if set("".join(row)) <= set("-:"))  # the next table's rule
+    cells = [row[place] for row in rows[head + 2 : head + 1 + size]]
+    return {name for cell in cells for name in re.findall(r"`([a-z0-9-]+)`", cell)}
 
-    text = (ROOT / "README.md").read_text()
-    for name in (*pa_env.agents(), *pa_env.families(), *baselines.principals()):
-        assert f"`{name}`" in text or f"`{name}`:" in text, name
+
+@pytest.mark.parametrize("heading", NAMES)
+def test_the_readme_lists_every_name_and_no_other(heading: str) -> None:
+    listed, known = column(heading), set(NAMES[heading])
+    assert listed <= known
+    assert known - set(baselines.rl.shipped()) <= listed  # of those one stands for all

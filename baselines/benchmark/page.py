@@ -26,7 +26,7 @@ def page(
     summary: pd.DataFrame,
     curves: pd.DataFrame,
     images: Mapping[str, Mapping[str, bytes]],
-    styles: Mapping[str, Styles],
+    styles: Styles,
 ) -> str:
     """The page. ``facts``, ``overall``: at its head; ``about``: what each task is; ``images``: PNGs by task and name.
 
@@ -41,7 +41,7 @@ def page(
             "name": task,
             "about": about[task],
             "rows": [_row(row) for row in tables.records(part)],
-            "curves": json.dumps(curves_figure(part, curves[curves["task"] == task], styles[task])),
+            "curves": json.dumps(curves_figure(part, curves[curves["task"] == task], styles)),
             "images": {
                 name: base64.b64encode(data).decode() for name, data in images[task].items() if name != "regret"
             },

@@ -47,10 +47,10 @@ def build(directory: Path) -> Path:
         part, lines = (table[table["task"] == task] for table in (summary, curves))
         about[task] = tables.about(task, results.rows)
         drawn = {
-            "regret": figures.regret(part, lines, chosen[task]),
-            "growth": figures.growth(part, lines, chosen[task]),
+            "regret": figures.regret(part, lines, chosen),
+            "growth": figures.growth(part, lines, chosen),
             "plays": figures.plays(part, behaviour.shares(cells)),
-            "offers": figures.offers(part, behaviour.paid(cells), chosen[task]),
+            "offers": figures.offers(part, behaviour.paid(cells), chosen),
         }
         images[task] = {name: as_png(figure) for name, figure in drawn.items()}
     files = {f"figures/{task}-{name}.png": data for task in images for name, data in images[task].items()}

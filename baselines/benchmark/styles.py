@@ -1,6 +1,7 @@
-"""How principals look in the figures of a task: the best few in colour, with markers and dashes of their own.
+"""How principals look in the figures of a report: the best few in colour, with markers and dashes of their own.
 
-Colours are those of Okabe and Ito that show on white, which the colour-blind can tell apart.
+A principal has one style in all figures of all tasks. Colours are those of Okabe and Ito that show on white, which the
+colour-blind can tell apart.
 """
 
 from typing import NamedTuple
@@ -29,18 +30,11 @@ REST = Style("#9A9A9A", "", "solid")
 Styles = dict[str, Style]
 
 
-def styles(summary: pd.DataFrame) -> dict[str, Styles]:
-    """For each task a style for every principal in it; one that is often among the best looks the same in all tasks."""
+def styles(summary: pd.DataFrame) -> Styles:
+    """A style for every principal of a report: winners of tasks first, then those with the best mean place."""
+    chosen = dict.fromkeys(summary["principal"], REST)
     contenders = summary[~summary["privileged"]]
-    places = contenders.groupby("task").cumcount().groupby(contenders["principal"]).mean()
-    usual = dict(zip(places.sort_values(kind="stable").index, COLOURS, strict=False))
-    chosen = {}
-    for task, part in summary.groupby("task", sort=False):
-        best = part.loc[~part["privileged"], "principal"].head(len(COLOURS))
-        kept = {label: usual[label] for label in best if label in usual}
-        free = iter([style for style in COLOURS if style not in kept.values()])
-        others = dict.fromkeys(part["principal"], REST) | dict.fromkeys(
-            part.loc[part["privileged"], "principal"], PRIVILEGED
-        )
-        chosen[task] = others | {label: kept.get(label) or next(free) for label in best}
+    places = contenders.groupby("task").cumcount().groupby(contenders["principal"]).agg(["min", "mean"])
+    chosen.update(zip(places.sort_values(["min", "mean"], kind="stable").index, COLOURS, strict=False))
+    chosen.update(dict.fromkeys(summary.loc[summary["privileged"], "principal"], PRIVILEGED))
     return chosen

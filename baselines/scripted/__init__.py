@@ -1,1 +1,1 @@
-"""One file an algorithm; :func:`baselines.make` makes them by name."""
+"""Scripted principals, one file an algorithm; :func:`baselines.make` makes them by name."""

@@ -8,26 +8,34 @@ import math
 import numpy as np
 
 from baselines.protocol import Principal, Rounds, hold
-from baselines.scripted.ipa import net_ucb
+from baselines.scripted.net_ucb import net_ucb
 from pa_env.checks import at_least
 
 
 class Belgic(Principal):
-    """Search each arm's incentive by bisection whose every probe is a batch of rounds, then run UCB on X - tau.
+    """Search each arm's incentive by bisection in batches of rounds, then run UCB on X - tau.
 
-    An agent whose regret in n rounds is at most C n^kappa refuses a good offer only so often. For each arm,
-    ceil(beta log2 T) batches of ceil(T^alpha) rounds hold the middle of [lo, hi]: refusals > C T^(alpha kappa + beta)
-    raise lo to it, fewer lower hi to it. Then tau_a = hi + T^-beta + C T^((kappa - 1)/2), and UCB as in :class:`IPA`
-    offers tau_a on argmax_a mean_a(X) - tau_a + sqrt(4 log T / n_a), means and counts since the search.
+    An agent whose regret in n rounds is at most C n^kappa refuses a good offer a limited number of times. For each arm,
+    ceil(beta log2 T) batches of ceil(T^alpha) rounds offer the middle of [lo, hi]; more than C T^(alpha kappa + beta)
+    refusals raise lo to the middle, fewer lower hi to it. Then tau_a = hi + T^-beta + C T^((kappa - 1)/2), and UCB with
+    these prices plays the rest of the game (:mod:`baselines.scripted.net_ucb`). The thresholds are our reconstruction.
+    So is the credit of a refused round: as in IPA's code, the arm played gets X, since nothing was paid for it.
 
-    The thresholds are our reconstruction. Guarantee, the paper's: sublinear regret if beta < alpha (1 - kappa), which
-    lets a batch tell the two answers apart once T is large, against agents with such a regret in every stretch of
-    rounds, which the empirical-mean agent has not (Liu & Ratliff, ICML 2025, appendix). At kappa = 1/2 the defaults
-    balance the search with what tau overpays. The search alone takes K ceil(beta log2 T) ceil(T^alpha) rounds: all of
-    the game below T = 4e5 with K = 5.
+    Guarantee, the paper's: sublinear regret if beta < alpha (1 - kappa), against agents with such a regret in every
+    stretch of rounds.
 
-    ``alpha``, ``beta``, ``kappa``: the exponents above, in (0, 1), with beta < alpha (1 - kappa). ``C``: the factor in
-    the agent's regret.
+    Where it fails: the empirical-mean agent has no such regret (Liu & Ratliff, ICML 2025, appendix). The search takes
+    K ceil(beta log2 T) ceil(T^alpha) rounds, which is the whole game below T = 4e5 with K = 5.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        alpha: Exponent of the length of a batch, in (0, 1).
+        beta: Exponent of the accuracy of the search, in (0, alpha (1 - kappa)). The defaults of alpha and beta balance
+            the length of the search with the overpayment at kappa = 1/2.
+        kappa: Exponent of the agent's regret, in (0, 1).
+        C: Factor of the agent's regret, at least 0.
+
     """
 
     name = "belgic"
@@ -48,7 +56,7 @@ class Belgic(Principal):
         T = float(self.horizon)
         self.batches = math.ceil(beta * math.log2(T))
         self.batch = math.ceil(T**alpha)
-        self.refusals = self.C * T ** (alpha * kappa + beta)  # as many are put down to learning
+        self.refusals = self.C * T ** (alpha * kappa + beta)  # tolerated in a batch
         self.margin = T**-beta + self.C * T ** ((kappa - 1) / 2)
 
     def rounds(self) -> Rounds:

@@ -3,38 +3,42 @@
 Source: "Incentivized Learning in Principal-Agent Bandit Games", arXiv 2403.03811.
 """
 
-import functools
 import math
-from collections.abc import Callable, Generator
-from typing import Any
+from collections.abc import Generator
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Floats, Follow, Hold, Outcome, Principal, Rounds, follow, hold
-from pa_env.checks import at_least, numbers
-from pa_env.compiling import compiled
-from pa_env.game import RULE
+from baselines.protocol import Floats, Hold, Outcome, Principal, Rounds, hold
+from baselines.scripted.arms import arms_matrix
+from baselines.scripted.lin_ucb import lin_ucb
+from pa_env.checks import at_least
 
 
 class CIPA(Principal):
-    """Ask the agent until its parameter s is known well enough to price every arm, then run LinUCB on what is left.
+    """Search the agent's parameter s until every arm can be priced, then run LinUCB on the net reward.
 
-    S is a set that contains s, at first the unit ball, z its centre, a2 = argmax <z, a>, and a1 the arm with the
-    widest S in the direction a2 - a1. While that width is above 1/T, <z, a2 - a1> is offered on a1. If a1 is played
-    then <s, a2 - a1> is at most that, else for the arm A played <s, A - a1> is at least that; S keeps what agrees.
-    Then pihat_a = max_b <z, b> - <z, a> + 2/T, and LinUCB (Abbasi-Yadkori, Pal & Szepesvari, 2011) on
+    S is a set that contains s, at first the unit ball, and z its centre. a2 = argmax <z, a>, and a1 is the arm with the
+    widest S in the direction a2 - a1. While that width is above 1/T, <z, a2 - a1> is offered on a1. If a1 is played,
+    <s, a2 - a1> is at most the offer; otherwise <s, A - a1> is at least the offer for the arm A played. S is cut
+    accordingly. Then pihat_a = max_b <z, b> - <z, a> + 2/T, and LinUCB (:mod:`baselines.scripted.lin_ucb`) on
     y = X - pihat_A + max_b <z, b>, whose mean is <nu + z, A> - 2/T, offers pihat_a on its choice.
 
-    S is an ellipsoid here, and a cut is replaced by the smallest ellipsoid around it, so s is never lost. The pairs
-    (a1, a2) are a rule of ours that is valid; the paper's own choice is not known to us. Guarantee, the paper's:
-    regret O(d sqrt(T) log T) against the oracle agent; here after about 80, 500, 2000 questions for d = 2, 5, 10 at
-    T = 1e4. An answer that leaves S empty, which only an agent that learns or explores can give, ends the search.
-    Against such an agent z may also leave the unit ball (norms above 2 were seen): LinUCB's radius then has no
-    guarantee.
+    S is an ellipsoid here. A cut is replaced by the smallest ellipsoid around it, so s is never lost. The rule for the
+    pair (a1, a2) is ours and valid; the paper's own rule is not known to us.
 
-    ``arms`` (n_arms, dim): the arms' vectors, which the principal knows (``info["arms"]`` of a reset). ``noise``: the
-    standard deviation of X that LinUCB reckons with.
+    Guarantee, the paper's: regret O(d sqrt(T) log T) against the oracle agent. The search takes about 80, 500 and 2000
+    rounds for d = 2, 5, 10 at T = 1e4.
+
+    Where it fails: against an agent that learns or explores. An answer that leaves S empty ends the search, and z may
+    leave the unit ball (norms above 2 were seen), so that the radius of LinUCB has no guarantee.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        arms: The arms' vectors (n_arms, dim), which the principal knows: ``info["arms"]`` of a reset.
+        noise: Standard deviation of X that LinUCB assumes, at least 0.
+
     """
 
     name = "c-ipa"
@@ -42,18 +46,12 @@ class CIPA(Principal):
     def __init__(self, n_arms: int, horizon: int, arms: ArrayLike, noise: float = 1.0) -> None:
         super().__init__(n_arms, horizon)
         self.noise = at_least("noise", noise, 0.0)
-        self.arms = numbers("arms", arms)
-        vectors = self.arms.ndim == 2 and self.arms.shape[1] > 0
-        if not vectors or len(self.arms) != self.n_arms or not np.isfinite(self.arms).all():
-            raise ValueError(
-                f"arms of shape {self.arms.shape} must be finite vectors, one for each of n_arms = {self.n_arms}: "
-                f"an array of shape ({self.n_arms}, dim)"
-            )
+        self.arms = arms_matrix(self.n_arms, arms)
 
     def rounds(self) -> Rounds:
         """Search s, then LinUCB."""
         centre = yield from self.search()  # z
-        yield lin_ucb(self, self.arms @ centre)
+        yield lin_ucb(self, self.arms, self.arms @ centre, self.noise)
 
     def search(self) -> Generator[Hold, Outcome, Floats]:
         """A point z with |<s - z, a2 - a>| <= 1/(2T) for all arms a."""
@@ -68,7 +66,7 @@ class CIPA(Principal):
             price = float(values[best] - values[asked])
             outcome = yield hold(asked, price)
             played = int(outcome.plays.argmax())
-            if (self.arms[played] == self.arms[asked]).all():  # or an arm just like it
+            if (self.arms[played] == self.arms[asked]).all():  # a1, or an arm equal to it
                 done = self.knowledge.cut(self.arms[best] - self.arms[asked], price)
             else:
                 done = self.knowledge.cut(self.arms[asked] - self.arms[played], -price)
@@ -79,7 +77,7 @@ class CIPA(Principal):
 class Ellipsoid:
     """{v: (v - centre)' shape^-1 (v - centre) <= 1} in the span of some vectors (n, d), at first the unit ball there.
 
-    Outside the span nothing is ever asked, and an ellipsoid would grow without end.
+    No question concerns directions outside the span, and an ellipsoid would grow there without bound.
     """
 
     def __init__(self, vectors: Floats) -> None:
@@ -104,9 +102,9 @@ class Ellipsoid:
         return np.asarray(2 * np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", within, self.shape, within), 0.0)))
 
     def cut(self, normal: Floats, bound: float) -> bool:
-        """Shrink to the smallest ellipsoid around what has <normal, v> <= bound, where the centre is not inside it.
+        """Shrink to the smallest ellipsoid around the part with <normal, v> <= bound, the centre being outside it.
 
-        :return: False if that is nothing; then all stays as it was.
+        Returns False if nothing would be left; then nothing changes.
         """
         within, d = self.axes @ normal, len(self.axes)
         half_width = math.sqrt(max(0.0, float(within @ self.shape @ within)))
@@ -122,62 +120,3 @@ class Ellipsoid:
         flattened = self.shape - 2 * (1 + d * depth) / ((d + 1) * (1 + depth)) * np.outer(step, step)
         self.shape = d**2 / (d**2 - 1) * (1 - depth**2) * (flattened + flattened.T) / 2
         return True
-
-
-def lin_ucb(principal: CIPA, values: Floats) -> Follow:
-    """To the end of the game, LinUCB with ridge parameter 1, for an agent whose means are ``values`` (n_arms,).
-
-    Radius: 2 + noise sqrt(2 log T + d log(1 + n/d)) after n rounds, 2 being a bound of |nu + z|.
-    """
-    dim = principal.arms.shape[1]
-    incentives = values.max() - values + 2 / principal.horizon  # pihat
-    scalars = [dim, principal.noise, 2 * math.log(principal.horizon), 0.0, values.max()]
-    rest = (incentives, principal.arms.ravel(), np.eye(dim).ravel(), np.zeros(2 * dim))
-    return follow(lin_ucb_rule(), np.concatenate([scalars, *rest]), principal.horizon)
-
-
-@functools.cache
-def lin_ucb_rule() -> Callable[..., int]:
-    """LinUCB; memory: d, noise, 2 log T, n, max_b <z, b>; pihat (K), arms (K d), V^-1 (d d), sum of y A (d), room (d).
-
-    V^-1 follows V = I + sum of A A' by the Sherman-Morrison formula.
-    """
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        n_arms, d = plays.size, int(memory[0])
-        incentives = memory[5 : 5 + n_arms]
-        arms = memory[5 + n_arms :]
-        inverse = arms[n_arms * d :]
-        moments = inverse[d * d :]
-        room = moments[d:]
-        if arm >= 0:
-            memory[3] += 1
-            y = reward - incentives[arm] + memory[4]
-            scale = 1.0
-            for i in range(d):
-                room[i] = 0.0
-                moments[i] += y * arms[arm * d + i]
-                for j in range(d):
-                    room[i] += inverse[i * d + j] * arms[arm * d + j]
-                scale += room[i] * arms[arm * d + i]
-            for i in range(d):
-                for j in range(d):
-                    inverse[i * d + j] -= room[i] * room[j] / scale
-        radius = 2 + memory[1] * math.sqrt(memory[2] + d * math.log(1 + memory[3] / d))
-        target, best = 0, -np.inf
-        for b in range(n_arms):
-            offer[b] = 0.0
-            mean, variance = 0.0, 0.0
-            for i in range(d):
-                product = 0.0
-                for j in range(d):
-                    product += inverse[i * d + j] * arms[b * d + j]
-                mean += product * moments[i]
-                variance += product * arms[b * d + i]
-            index = mean + radius * math.sqrt(max(0.0, variance))
-            if index > best:
-                target, best = b, index
-        offer[target] = incentives[target]
-        return target
-
-    return compiled(rule, RULE)

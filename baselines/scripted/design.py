@@ -1,10 +1,10 @@
-"""An approximate G-optimal design: which arms to play how often, so that every arm's value is known well.
+"""An approximate G-optimal design: how often to play each arm so that every arm's value is estimated well.
 
 A design is a distribution w over arms. With V(w) = sum of w_a a a', the variance of the least-squares estimate of
 arm a's value is proportional to a' V(w)^+ a, and Kiefer & Wolfowitz (1960) show that the smallest possible maximum
 over the arms is the rank r of the arms (d, if they span R^d), at the w that maximises det V(w). A maximum of
-`factor` * r is enough for elimination, as in Liu & Ratliff (ICML 2025, Algorithm "Proposed algorithm for linear reward
-model"), and is reached with few arms, which matters because each arm's rounds are rounded up.
+`factor` * r is enough for elimination, as in Liu & Ratliff (ICML 2025, Algorithm 7), and is reached with few arms,
+which matters because each arm's rounds are rounded up.
 
 The start is r arms far out in directions orthogonal to each other (Kumar & Yildirim, "Minimum-volume enclosing
 ellipsoids and core sets", 2005, for a set symmetric about 0); then Frank-Wolfe steps for log det V(w), of the exactly
@@ -29,8 +29,10 @@ MAX_STEPS = 100_000
 def g_optimal_design(arms: Array, factor: float = 2.0) -> Array:
     """Weights (n,) >= 0 that sum to 1 with max over a of a' V(w)^+ a <= factor * rank(arms).
 
-    :param arms: (n, d), n >= 1; they may repeat, be zero, or span less than R^d.
-    :param factor: C > 1 of a C-approximate design.
+    Args:
+        arms: Vectors (n, d), n >= 1; they may repeat, be zero, or span less than R^d.
+        factor: C > 1 of a C-approximate design.
+
     """
     if arms.ndim != 2 or len(arms) == 0 or not np.isfinite(arms).all():
         raise ValueError(f"arms must be finite, of shape (n, d) with n >= 1, got shape {arms.shape}")

@@ -10,13 +10,21 @@ from baselines.scripted.search import asymmetric_search
 
 
 class Elimination(Phased):
-    """Search an incentive for each active arm, hold it, and let the agent tell the arms that are jointly worse.
+    """Search and hold an incentive for each active arm, then drop arms by the agent's own comparison of joint values.
 
-    Guarantee: E[R_T] = O(K log^2 T + sqrt(K T log(K T))) with delta = 1/T, for i.i.d. rewards in [0, 1] and the
-    empirical-mean agent. Incentives reach 1 + 1 + 3/4.
+    Guarantee: E[R_T] = O(K log^2 T + sqrt(K T log(K T))) with the paper's constants and delta = 1/T, for i.i.d. rewards
+    in [0, 1] and the empirical-mean agent. Incentives reach 1 + 1 + 3/4.
 
-    ``constants="practical"``: s = 1/64 and half of the enlargement. The paper's leave the first phase, in which the
-    cap is paid, at T about 1.5e4 (K = 5).
+    Where it fails: with the paper's constants the first phase, which pays the cap, lasts until T about 1.5e4 (K = 5).
+    Against an agent that explores it may drop the best arm.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        delta: Probability of failure, in (0, 1). Default: 1/T.
+        constants: "paper" or "practical"; see :class:`~baselines.scripted.phased.Phased`.
+        unknown_initial_means: Whether the agent's means may start anywhere in [0, 1] instead of at 0.
+
     """
 
     name = "elimination"
@@ -30,12 +38,7 @@ class Elimination(Phased):
             length = self.phase_length(m, active)  # T_m
             self.begin_phase(m, active, length)
             yield from self.sample(active, previous, length)
-
-            failed = []
-            for a in active:  # online elimination
-                outcome = yield offer(self.joint_test(a, active, 3 / 2 * 2.0**-m), target=a)
-                if not outcome.plays[a]:
-                    failed.append(a)
+            failed = yield from self.compare(m, active, previous, length)
             active, previous = without(active, failed), length
 
     def phase_length(self, m: int, active: list[int]) -> int:
@@ -43,7 +46,7 @@ class Elimination(Phased):
         return math.ceil(max(2.0 ** (2 * m + 5) * self.confidence(4), len(active) * math.log(self.horizon)))
 
     def sample(self, active: list[int], previous: int, length: int) -> Generator[Hold, Outcome, None]:
-        """Stabilise the bad arms' estimates, then search each active arm's incentive and hold it for T_m rounds."""
+        """Play bad arms to stabilise their estimates; search each active arm's incentive and hold it T_m rounds."""
         bad = self.bad(active)  # B_m
         stabilising = math.sqrt(len(active) / max(1, len(bad)) * previous)  # Z_m
         width = math.sqrt(self.confidence(4) / (2 * previous))  # C_m
@@ -53,3 +56,12 @@ class Elimination(Phased):
             found = yield from asymmetric_search(self, a)  # b_{m,a}
             margin = self.factors.enlargement * (4 * width + 1 / stabilising) + self.mismatch(a)
             yield hold(a, min(self.cap, found + margin), rounds=length)
+
+    def compare(self, m: int, active: list[int], previous: int, length: int) -> Generator[Hold, Outcome, list[int]]:
+        """Online elimination: returns the active arms that the agent does not play in their tests."""
+        failed = []
+        for a in active:
+            outcome = yield offer(self.joint_test(a, active, 3 / 2 * 2.0**-m), target=a)
+            if not outcome.plays[a]:
+                failed.append(a)
+        return failed

@@ -16,21 +16,32 @@ from pa_env.checks import at_least, known
 
 
 class EpsilonGreedy(Principal):
-    """Now and then offer at random, and hold against the agent what its choices reveal of its means s.
+    """Explore with random offers, infer the agent's means s from its choices, and pay the best arm its price.
 
-    Offer 1 on each arm once. Then in round t, with probability min(1, m/t), explore: offer pi ~ U[0, 1]^K. The arm A
-    that is played shows that s_a - s_A <= pi_A - pi_a for every a, which goes into B[a, A]. Otherwise exploit: s_hat is
-    a point of [0, 1]^K with s_a - s_k <= B[a, k] (a linear program), beta = sqrt(log eta / eta) after eta explorations,
-    and k = argmax theta_hat + s_hat is offered max s_hat - s_hat_k + 2 beta.
+    1. Offer 1 on each arm once.
+    2. Then explore with probability min(1, m/t), t being the number of rounds already played: offer pi ~ U[0, 1]^K. The
+       arm A played shows that s_a - s_A <= pi_A - pi_a for every a; B[a, A] keeps the smallest such bound.
+    3. Otherwise exploit: s_hat is a point of [0, 1]^K with s_a - s_k <= B[a, k] for all a and k (a linear program), and
+       k = argmax theta_hat + s_hat is offered max s_hat - s_hat_k + 2 beta. After eta explorations,
+       beta = sqrt(log(max(eta - 1, 1)) / max(1, eta - 1)).
 
-    Guarantee: the paper's own policy has regret O(max{K, sqrt(log T)} sqrt(T)) against the oracle agent; none is known
-    to us for this form of it. If the answers contradict each other, as those of an agent that learns may, s_hat stays
-    as it was.
+    Guarantee: the policy of the paper has regret O(max{K, sqrt(log T)} sqrt(T)) against the oracle agent. We know of
+    none for this form.
 
-    ``m``: how much is explored; 500 of 10,000 rounds with 5 arms in the comparison, hence by default T/20.
-    ``variant``: "as-published" keeps two oddities of that code, which handicap it: theta_hat is the mean of X minus
-    what was paid (so the price counts twice), and B learns only from explorations, never from an offer that was
-    refused. "gross" has the mean of X, "every-round" in addition lets every round teach B.
+    Where it fails: two properties of that code, kept by the variant "as-published", raise its regret. theta_hat is the
+    mean of X minus what was paid, so the price counts twice; and B learns from explorations only, so a refused offer is
+    repeated. Answers of a learning agent may contradict each other; s_hat then stays as it was.
+
+    Their code also keeps B from one run to the next, and updates it in step 1, where an accepted 1 says nothing about
+    means in [0, 1]. Here every episode starts without bounds, and only "every-round" learns from step 1.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        m: Amount of exploration, at least 0. Default: T/20 (500 of 10,000 rounds with 5 arms in the comparison).
+        variant: "as-published"; "gross", where theta_hat is the mean of X; or "every-round", which is "gross" with B
+            updated after every round.
+
     """
 
     name = "epsilon-greedy"
@@ -42,7 +53,7 @@ class EpsilonGreedy(Principal):
         self.variant = variant
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin an episode, with nothing known of the agent."""
+        """Begin an episode without bounds on the agent's means."""
         super().reset(seed)
         self.paid = np.zeros(self.n_arms)  # for each arm, in all
         self.bounds = np.full((self.n_arms, self.n_arms), np.inf)  # B
@@ -53,10 +64,10 @@ class EpsilonGreedy(Principal):
         explorations = 0  # eta
         for a in range(self.n_arms):
             outcome = yield hold(a, 1.0)
-            self.note(np.eye(self.n_arms)[a], int(outcome.plays.argmax()), self.variant == "every-round")
+            self.record(np.eye(self.n_arms)[a], int(outcome.plays.argmax()), self.variant == "every-round")
         while True:
-            quiet = rounds_to_exploration(self, lambda t: self.m / t)
-            margin = 2 * padding(explorations)
+            quiet = rounds_to_exploration(self, lambda t: self.m / (t - 1))  # t - 1 rounds have been played
+            margin = 2 * padding(explorations - 1)  # 2 beta
             if self.variant == "every-round":
                 for _ in range(quiet):
                     yield from self.exploit_once(margin)
@@ -66,28 +77,28 @@ class EpsilonGreedy(Principal):
             incentives = self.rng.random(self.n_arms)
             explorations += 1
             outcome = yield offer(dict(enumerate(incentives)))
-            self.note(incentives, int(outcome.plays.argmax()), teaches=True)
+            self.record(incentives, int(outcome.plays.argmax()), updates_bounds=True)
 
     def exploit_once(self, margin: float) -> Rounds:
-        """A round whose answer teaches, so that the next one may be another."""
+        """One exploiting round whose answer updates B."""
         estimate = self.estimate()
         k = int((self.theta_hat + estimate).argmax())
         incentives = np.zeros(self.n_arms)
         incentives[k] = estimate.max() - estimate[k] + margin
         outcome = yield hold(k, incentives[k])
-        self.note(incentives, int(outcome.plays.argmax()), teaches=True)
+        self.record(incentives, int(outcome.plays.argmax()), updates_bounds=True)
 
-    def note(self, incentives: Floats, arm: int, teaches: bool) -> None:
-        """Take in the arm played, and what that says about the agent's means."""
+    def record(self, incentives: Floats, arm: int, updates_bounds: bool) -> None:
+        """Add up what was paid for the arm played and, if ``updates_bounds``, update B."""
         self.paid[arm] += incentives[arm]
-        if teaches:
+        if updates_bounds:
             revealed = np.minimum(self.bounds[:, arm], incentives[arm] - incentives)
-            revealed[arm] = np.inf  # s_a - s_a <= 0 says nothing
+            revealed[arm] = np.inf  # s_a - s_a <= 0 is no constraint
             self._stale |= bool((revealed < self.bounds[:, arm]).any())
             self.bounds[:, arm] = revealed
 
     def estimate(self) -> Floats:
-        """s_hat: solved for anew only where B has changed."""
+        """The point s_hat; the linear program is solved only if B has changed."""
         if self._stale:
             found = feasible_point(self.bounds)
             self.s_hat = self.s_hat if found is None else found
@@ -96,7 +107,7 @@ class EpsilonGreedy(Principal):
 
 
 def padding(explorations: int) -> float:
-    """Half of what is added to a price: beta = sqrt(log eta / eta), 0 before the first exploration."""
+    """Half of what is added to a price after eta explorations: sqrt(log eta / eta), 0 for eta < 1."""
     eta = max(1, explorations)
     return math.sqrt(math.log(eta) / eta)
 

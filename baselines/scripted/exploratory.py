@@ -1,6 +1,7 @@
 """Phased elimination against an agent that learns and explores (Liu & Ratliff, ICML 2025, Algorithm 5)."""
 
 import math
+import warnings
 from collections.abc import Generator
 from itertools import count
 
@@ -9,21 +10,33 @@ from baselines.scripted.phased import Constants, Phased, without
 from baselines.scripted.search import Search, asymmetric_search
 from pa_env.checks import at_least
 
+LARGEST_PRACTICAL_C0 = 2.0  # above it the practical constants drop the best arm in some games
+
 
 class Exploratory(Phased):
-    """Repeat every search and every test often enough that the agent's exploration cannot mislead.
+    """Elimination that repeats every search and every test, so that exploration does not mislead it.
 
-    The agent leaves its maximisers in round t with probability at most ``c0`` sqrt(log(2t)/t). Guarantee:
-    E[R_T] = O((K log^2 T)^(1/3) T^(2/3)) with delta = 1/T.
+    The agent leaves its maximisers in round t with probability at most c0 sqrt(log(2t)/t).
 
-    ``constants="practical"``: s = 1/64 on the confidence logarithms, T_m = 32 2^(2m) s log(16TK/delta), a quarter of
-    the enlargement, an eighth of the repeats. The paper's leave the first phase at T about 1.7e9 (K = 5, c0 = 1).
+    Guarantee: E[R_T] = O((K log^2 T)^(1/3) T^(2/3)) with the paper's constants, delta = 1/T and T = Omega(K).
+
+    Where it fails: with the paper's constants the first phase lasts until T about 1.7e9 (K = 5, c0 = 1). The practical
+    ones may drop the best arm above c0 = 2; the constructor then warns.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        c0: Bound on the agent's exploration, at least 0.
+        delta: Probability of failure, in (0, 1). Default: 1/T.
+        constants: "paper" or "practical"; see :class:`~baselines.scripted.phased.Phased`.
+        unknown_initial_means: Whether the agent's means may start anywhere in [0, 1] instead of at 0.
+
     """
 
     name = "exploratory"
     practical = Constants(confidence=1 / 64, enlargement=1 / 4, repeats=1 / 8)
-    test_factor = 16  # in the elimination's log(16KT/delta), and
-    test_width = 5  # times sqrt of it over 2 T_m
+    test_factor = 16  # of the tests: advantage = test_width sqrt(log(test_factor K T / delta) / (2 T_m))
+    test_width = 5
 
     def __init__(
         self,
@@ -36,6 +49,12 @@ class Exploratory(Phased):
     ) -> None:
         super().__init__(n_arms, horizon, delta, constants, unknown_initial_means)
         self.c0 = at_least("c0", c0, 0.0)
+        if constants == "practical" and self.c0 > LARGEST_PRACTICAL_C0:
+            warnings.warn(
+                f"c0 = {c0} with constants = 'practical' may eliminate the best arm, since the practical phases do not "
+                f"grow with c0: use constants = 'paper', or c0 of at most {LARGEST_PRACTICAL_C0:g}",
+                stacklevel=2,
+            )
         K, T, log2_T = self.n_arms, self.horizon, math.log2(self.horizon)
         amplification = math.log(4 * log2_T / self.delta)
         self.log_iota = math.log(16 * K * T**2 * log2_T * amplification / self.delta)
@@ -52,7 +71,7 @@ class Exploratory(Phased):
             yield from self.stabilise(active, previous)
 
             incentives = {}
-            for a in active:  # search incentives repeatedly
+            for a in active:  # repeated searches
                 found = [0.0] * self.searches
                 for i in range(self.searches):
                     found[i] = yield from self.search(a)
@@ -94,7 +113,7 @@ class Exploratory(Phased):
             yield hold(a, self.cap, rounds=math.ceil(2 * self.confidence(16) ** (1 / 3) * ratio ** (2 / 3)))
 
     def margin(self, active: list[int], previous: int) -> float:
-        """What is added to a found incentive: (|B_m|/(T_{m-1}|A_m|))^(2/3) + 1/T_{m-1} + 4 epsilon_m."""
+        """Enlargement of a found incentive: (|B_m|/(T_{m-1}|A_m|))^(2/3) + 1/T_{m-1} + 4 epsilon_m."""
         share = max(1, self.n_arms - len(active)) / (previous * len(active))
         log = self.confidence(16)
         epsilon = math.cbrt(log * share) + math.sqrt(log / previous)

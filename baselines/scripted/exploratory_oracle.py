@@ -9,11 +9,21 @@ from baselines.scripted.search import Search, binary_search
 
 
 class ExploratoryOracle(Exploratory):
-    """As :class:`Exploratory` with plain binary searches, no enlargement and no plays of bad arms: beliefs do not move.
+    """As :class:`Exploratory` for fixed means: plain binary searches, no enlargement, no plays of bad arms.
 
-    Guarantee: E[R_T] = O(log^2(T) sqrt(K T)) for the exploratory oracle agent.
+    Guarantee: E[Rbar_T] = O(log^2(KT) sqrt(KT) + K^2 log^3(KT)) with the paper's constants and delta = 1/T, against the
+    exploratory oracle agent. The bound is on Rbar_T, which charges every incentive offered.
 
-    ``constants="practical"``: as :class:`Exploratory`'s.
+    Where it fails: against an agent whose means move, and where :class:`Exploratory` fails.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        c0: Bound on the agent's exploration, at least 0.
+        delta: Probability of failure, in (0, 1). Default: 1/T.
+        constants: "paper" or "practical"; see :class:`~baselines.scripted.phased.Phased`.
+        unknown_initial_means: Whether the agent's means may be as large as 2 instead of 1.
+
     """
 
     name = "exploratory-oracle"
@@ -23,15 +33,15 @@ class ExploratoryOracle(Exploratory):
 
     @property
     def limit(self) -> float:
-        """No cap: b + 1/T may just exceed it."""
+        """No cap: b + 1/T may slightly exceed it."""
         return float("inf")
 
     def search(self, arm: int) -> Search:
         """One search for b_{m,a}."""
-        return binary_search(self, arm)
+        return binary_search(arm, self.horizon, self.ceiling)
 
     def stabilise(self, active: list[int], previous: int) -> Generator[Hold, Outcome, None]:
-        """Bad arms are left alone."""
+        """Nothing: bad arms are not played."""
         yield from ()
 
     def margin(self, active: list[int], previous: int) -> float:

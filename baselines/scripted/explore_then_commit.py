@@ -1,6 +1,6 @@
-"""Explore, then commit: the plain answer that every bandit algorithm is compared with, with incentives on top.
+"""Explore-then-commit with incentives, a simple baseline.
 
-For the idea see Lattimore & Szepesvari, "Bandit Algorithms", 2020, chapter 6.
+Source of the idea: Lattimore & Szepesvari, "Bandit Algorithms", 2020, chapter 6.
 """
 
 import math
@@ -13,23 +13,27 @@ from pa_env.checks import at_least
 
 
 class ExploreThenCommit(Principal):
-    """Pay for plays of every arm, search every arm's incentive once, and hold the best arm's.
+    """Pay for plays of every arm, search every arm's incentive once, and hold the best one.
 
-    - Explore: 1 + 1/T on one arm after the other, m = ceil(share T / K) times round; a greedy agent with means in
-      [0, 1] accepts each, and learns.
+    - Explore: offer 1 + 1/T on the arms in turn, m = ceil(share T / K) times each. A greedy agent with means in [0, 1]
+      accepts every offer, and learns.
     - Search an incentive for each arm by bisection on [0, 1], ceil(log2 T) rounds: b_a = upper end + 1/T.
     - Commit: hold b_a on argmax_a theta_hat_a - b_a until another arm is played; then search that b_a again, and
       choose again.
 
-    With m of order (T/K)^(2/3) the regret of a bandit without an agent is O(K^(1/3) T^(2/3)), which is what the
-    default is made for; no guarantee is known to us against an agent that learns. One that explores is taken for one
-    that refuses.
+    Guarantee: with m of order (T/K)^(2/3), as by default, the regret of a bandit without an agent is
+    O(K^(1/3) T^(2/3)). We know of none against an agent that learns.
 
-    ``share``: of the rounds, how many explore, in (0, 1]; by default (K/T)^(1/3) / 8.
+    Where it fails: an agent's exploration looks like a refusal, so every one starts a new search.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        share: Share of the rounds that explore, in (0, 1]. Default: (K/T)^(1/3) / 8.
+
     """
 
     name = "explore-then-commit"
-    ceiling = 1.0  # where the search begins: the largest difference of the agent's means
 
     def __init__(self, n_arms: int, horizon: int, share: float | None = None) -> None:
         super().__init__(n_arms, horizon)
@@ -53,6 +57,6 @@ class ExploreThenCommit(Principal):
             incentives[target] = yield from self.search(target)
 
     def search(self, arm: int) -> Search:
-        """b_a."""
-        upper = yield from binary_search(self, arm)  # type: ignore[arg-type] # it has a horizon and a ceiling
+        """A new search for b_a."""
+        upper = yield from binary_search(arm, self.horizon)
         return upper + 1 / self.horizon

@@ -1,4 +1,4 @@
-"""Phased elimination for linear rewards (Liu & Ratliff, ICML 2025, appendix, Algorithms 7 and 8)."""
+"""Phased elimination for linear rewards (Liu & Ratliff, ICML 2025, Algorithm 7, appendix)."""
 
 import math
 from collections.abc import Generator
@@ -8,21 +8,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.protocol import Floats, Hold, Outcome, Rounds, hold, offer
+from baselines.scripted.arms import arms_matrix
 from baselines.scripted.design import g_optimal_design
 from baselines.scripted.phased import Constants, Phased, without
 from baselines.scripted.steiner import multi_scale_search, unit_ball
-from pa_env.checks import numbers
 
 
 class LinearElimination(Phased):
     """Search the agent's parameter s, sample a G-optimal design of the arms, and drop those estimated worse.
 
-    ``arms`` (n_arms, dim): the arms' vectors, which the principal knows (``info["arms"]`` of a reset). Guarantee:
-    E[R_T] = O(d^(4/3) T^(2/3) log^(2/3) T) with delta = 1/T, against the agent that learns by least squares.
+    Guarantee: E[R_T] = O(d^(4/3) T^(2/3) log^(2/3)(KT)) with the paper's constants, delta = 1/T and T = Omega(d),
+    against the agent that learns by least squares.
 
-    ``constants="practical"``: s = 1/64, and epsilon_m / 64 from m = 1 on; below T = 1e6 this loses the best arm now and
-    then. With the paper's an incentive below the cap
-    2d + 1/T is offered from T about 9e7 (d = 2).
+    Where it fails: with the paper's constants no incentive is below the cap 2d + 1/T before T about 9e7 (d = 2). The
+    practical ones drop the best arm in some games below T = 1e6.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        arms: The arms' vectors (n_arms, dim), which the principal knows: ``info["arms"]`` of a reset.
+        delta: Probability of failure, in (0, 1). Default: 1/T.
+        constants: "paper" or "practical"; see :class:`~baselines.scripted.phased.Phased`.
+
     """
 
     name = "linear"
@@ -32,12 +39,7 @@ class LinearElimination(Phased):
         self, n_arms: int, horizon: int, arms: ArrayLike, delta: float | None = None, constants: str = "paper"
     ) -> None:
         super().__init__(n_arms, horizon, delta, constants)
-        self.arms = numbers("arms", arms)
-        if self.arms.ndim != 2 or len(self.arms) != self.n_arms or not np.isfinite(self.arms).all():
-            raise ValueError(
-                f"arms of shape {self.arms.shape} must be finite vectors, one for each of n_arms = {self.n_arms}: "
-                f"an array of shape ({self.n_arms}, dim)"
-            )
+        self.arms = arms_matrix(self.n_arms, arms)
         self.dim = self.arms.shape[1]  # d
         self.cap = 2 * self.dim + 1 / self.horizon
         self.width = self.dim * self.confidence(4)  # d log(4KT/delta)

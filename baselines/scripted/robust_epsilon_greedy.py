@@ -1,7 +1,7 @@
 """A stand-in for robust epsilon-greedy, for an agent that learns and explores (after Dogan et al., arXiv 2308.06717).
 
 Source of the idea: Dogan, Shen & Aswani, "Estimating and Incentivizing Imperfect-Knowledge Agents with Hidden
-Rewards". Their schedule, padding and loss are not known to us: this is not their algorithm, and its numbers say nothing
+Rewards". Their schedule, padding and loss are not known to us. This is not their algorithm, and its results say nothing
 about theirs.
 """
 
@@ -16,24 +16,32 @@ from baselines.scripted.epsilon_greedy import padding
 from baselines.scripted.exploit import exploit, rounds_to_exploration
 from pa_env.checks import at_least
 
-GROWTH = 1.25  # s_hat is estimated anew when there are this many times as many explorations
+GROWTH = 1.25  # s_hat is estimated again when the number of explorations has grown by this factor
 
 
 class RobustEpsilonGreedy(Principal):
     """A stand-in. As :class:`EpsilonGreedy`, but answers may contradict each other: s_hat violates them least.
 
-    Offer 1 on each arm once. In round t, with probability min(1, m t^-q), offer pi ~ U[0, 1]^K and note pi and the
-    arm A played. Otherwise k = argmax theta_hat + s_hat is offered max s_hat - s_hat_k + 2 sqrt(log eta / eta) after
-    eta explorations, where s_hat in [0, 1]^K minimises, by a linear program, the sum over explorations of
-    max(0, max_a (s_a + pi_a) - (s_A + pi_A)): what the agent gave away if s were its means. That is done anew only once
-    there are 25 % more explorations than the last time.
+    1. Offer 1 on each arm once.
+    2. In round t explore with probability min(1, m t^-q): offer pi ~ U[0, 1]^K and record pi and the arm A played.
+    3. Otherwise k = argmax theta_hat + s_hat is offered max s_hat - s_hat_k + 2 sqrt(log eta / eta) after eta
+       explorations. s_hat in [0, 1]^K minimises, by a linear program, the sum over explorations of
+       max(0, max_a (s_a + pi_a) - (s_A + pi_A)), the agent's loss if s were its means. It is estimated again when there
+       are 25 % more explorations than the last time.
 
-    Guarantee: none of ours; the paper's algorithm has regret O(poly(K) T^(11/12) sqrt(log T)). Random answers pull this
-    s_hat together (with 15 % of them, .7 between two means was estimated as .5), so it pays too little for arms that
-    an agent who explores that much dislikes.
+    Guarantee: none for the stand-in. The paper's algorithm has regret O(poly(K) T^(11/12) sqrt(log T)).
 
-    ``m``, ``q``: how much is explored; q in (0, 1). ``window``: only so many of the last explorations count, which
-    bounds the linear program and forgets what the agent believed long ago.
+    Where it fails: random answers bias s_hat towards equal means (with 15 % of them, a difference of .7 was estimated
+    as .5), so it pays too little for arms that a strongly exploring agent dislikes.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        m: Factor of the exploration probability, at least 0.
+        q: Exponent of the exploration probability, in (0, 1).
+        window: Number of last explorations that count, at least 1. It bounds the linear program and forgets old
+            answers.
+
     """
 
     name = "robust-epsilon-greedy"
@@ -52,7 +60,7 @@ class RobustEpsilonGreedy(Principal):
         s_hat, paid = np.zeros(self.n_arms), np.zeros(self.n_arms)
         offers: list[Floats] = []  # of the explorations
         played: list[int] = []
-        due = 1  # explorations from which on s_hat is estimated anew
+        due = 1  # number of explorations at which s_hat is estimated again
         for a in range(self.n_arms):
             yield hold(a, 1.0)
         while True:
@@ -70,7 +78,10 @@ class RobustEpsilonGreedy(Principal):
 def least_violation(offers: Floats, played: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
     """The s in [0, 1]^K that minimises the sum over rounds of max(0, max_a (s_a + pi_a) - (s_A + pi_A)).
 
-    :param offers: (n, K), pi of each round. :param played: (n,), A of each round.
+    Args:
+        offers: pi of each round (n, K).
+        played: A of each round (n,).
+
     """
     n, n_arms = offers.shape
     # One row for each round i and arm a other than A: s_a - s_A - violation_i <= pi_A - pi_a.

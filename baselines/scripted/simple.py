@@ -1,4 +1,4 @@
-"""Yardsticks: no incentive, a fixed one, and the best one."""
+"""Reference principals: no incentive, a fixed offer, and the best response to the agent's beliefs."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -17,21 +17,21 @@ TIE_BREAK = 1e-9
 
 @functools.cache
 def best_response() -> Callable[..., int]:
-    """The oracle's rule; its memory is the game's own table of means."""
+    """The oracle's rule; its memory is the game's own table of means, field by field."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
         n_arms = offer.size
+        theta, means = memory[kernel.THETA * n_arms :], memory[kernel.MEAN * n_arms :]
         best = 0
         for b in range(n_arms):
             offer[b] = 0.0
-            joint = memory[kernel.THETA * n_arms + b] + memory[kernel.MEAN * n_arms + b]
-            if joint > memory[kernel.THETA * n_arms + best] + memory[kernel.MEAN * n_arms + best]:
+            if theta[b] + means[b] > theta[best] + means[best]:
                 best = b
         highest_other = -np.inf
         for b in range(n_arms):
             if b != best:
-                highest_other = max(highest_other, memory[kernel.MEAN * n_arms + b])
-        missing = highest_other - memory[kernel.MEAN * n_arms + best]
+                highest_other = max(highest_other, means[b])
+        missing = highest_other - means[best]
         if missing >= 0.0:
             offer[best] = missing + TIE_BREAK
         return best
@@ -40,7 +40,14 @@ def best_response() -> Callable[..., int]:
 
 
 class Fixed(Principal):
-    """Offer the same ``incentives`` (n_arms,) in every round."""
+    """Offer the same incentives in every round.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        incentives: The offer (n_arms,), none below 0.
+
+    """
 
     name = "fixed"
 
@@ -52,12 +59,18 @@ class Fixed(Principal):
         self.incentives = vector
 
     def rounds(self) -> Rounds:
-        """Hold them to the end."""
+        """One request for the whole game."""
         yield offer(dict(enumerate(self.incentives)), rounds=self.horizon)
 
 
 class Zero(Fixed):
-    """Offer nothing: what the agent does by itself."""
+    """Offer nothing: the agent plays what it prefers.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+
+    """
 
     name = "zero"
 
@@ -67,9 +80,14 @@ class Zero(Fixed):
 
 
 class Oracle(Principal):
-    """Privileged: reads the agent's beliefs and pays the jointly best arm pi*, or nothing where it wins anyway.
+    """Privileged: read the agent's beliefs and pay the jointly best arm pi*, or nothing if it is played anyway.
 
-    The yardstick of the yardsticks: its regret R_T against a greedy agent is 0, up to 1e-9 a round that breaks ties.
+    Guarantee: R_T against a greedy agent is 0, up to 1e-9 a round that breaks ties.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+
     """
 
     name = "oracle"
@@ -80,11 +98,11 @@ class Oracle(Principal):
         self.game: Game | None = None
 
     def attach(self, game: Game) -> None:
-        """The game whose agent it reads."""
+        """Remember the game whose agent it reads."""
         self.game = game
 
     def request(self) -> Request:
-        """As any principal's, of a game whose beliefs are up to date."""
+        """The next request; makes sure that the beliefs are up to date."""
         if self.game is None:
             raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
         _ = self.game.means  # a user's own agent is asked for them

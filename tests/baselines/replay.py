@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.scripted.profit_target import SMALLEST, ProfitTarget
+from baselines.scripted.beliefs import SMALLEST
+from baselines.scripted.profit_target import ProfitTarget
 
 from .helpers import Floats
 
@@ -52,7 +53,7 @@ class Replay:
     def observe(self, arm: int, reward: float) -> None:
         self.t, self.answer = self.t + 1, arm
         self.hear(arm)
-        self.grow()  # before she learns
+        self.grow()  # before the agent learns
         self.learn(arm)
         self.N[arm] += 1
         self.S[arm] += reward

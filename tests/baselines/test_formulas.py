@@ -5,8 +5,10 @@ nothing of the package: it offers for one round, is told the arm and the reward,
 same, and must offer the same. Where the pseudocode is silent or slips, the reading is written beside the line.
 """
 
+import inspect
 import itertools
 import math
+import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +23,16 @@ from numpy.typing import NDArray
 import baselines
 from baselines import Principal
 from baselines.protocol import Hold
+from baselines.registry import factory
+from baselines.scripted import (
+    elimination,
+    elimination_offline,
+    exploratory,
+    exploratory_oracle,
+    linear,
+    search,
+    steiner,
+)
 
 TOLERANCE = 1e-9
 
@@ -512,6 +524,7 @@ def test_every_request_at_long_horizons_is_the_papers(name: str, constants: str,
     unknown_initial_means=st.booleans(),
     seed=st.integers(0, 2**32),
 )
+@pytest.mark.filterwarnings("ignore:c0 = 3.0 with constants = 'practical'")
 def test_any_game_begins_as_in_the_paper(
     name: str, constants: str, agent: str, n_arms: int, seed: int, c0: float, **parameters: Any
 ) -> None:
@@ -665,3 +678,45 @@ def test_offline_elimination_compares_estimates_as_they_were_after_each_arms_own
     """What arm 1 pays in its second search counts when arm 1 is judged, and not when arm 0 is."""
     second = range(2 * (4 + 1) + 4, 2 * (4 + 1) + 8)
     assert offline_phase(lambda i, rounds: paid if i in second else 0.5 * rounds) == active
+
+
+# -------------------------------------------------------------------------------------- what the docstrings say
+
+
+@pytest.mark.parametrize(
+    ("where", "number"),
+    [
+        (elimination, 1),
+        (search.asymmetric_search, 3),
+        (elimination_offline, 4),
+        (exploratory, 5),
+        (exploratory_oracle, 6),
+        (linear, 7),
+        (steiner, 8),
+    ],
+)
+def test_algorithms_are_cited_by_their_numbers_in_the_paper(where: Any, number: int) -> None:
+    assert f"Algorithm {number}" in where.__doc__
+
+
+@pytest.mark.parametrize("name", ["exploratory", "exploratory-oracle"])
+def test_practical_constants_warn_where_exploration_is_too_strong_for_them(name: str) -> None:
+    with pytest.warns(UserWarning, match=r"c0 = 2.5 .*use constants = 'paper', or c0 of at most 2"):
+        baselines.make(name, n_arms=3, horizon=100, c0=2.5, constants="practical")
+    baselines.make(name, n_arms=3, horizon=100, c0=2, constants="practical")  # warnings are errors here
+    baselines.make(name, n_arms=3, horizon=100, c0=2.5)
+
+
+@pytest.mark.parametrize("value", ["False", 1, 0.0, None])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_unknown_initial_means_is_a_boolean(name: str, value: Any) -> None:
+    with pytest.raises(TypeError, match=rf"unknown_initial_means = {value!r} must be True or False"):
+        baselines.make(name, n_arms=3, horizon=100, unknown_initial_means=value)
+    assert baselines.make(name, n_arms=3, horizon=100, unknown_initial_means=np.True_).cap > 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", baselines.principals())
+def test_the_docstring_of_a_principal_lists_its_parameters_one_by_one(name: str) -> None:
+    made = factory(name)
+    _, listed = inspect.cleandoc(vars(made)["__doc__"]).split("\nArgs:\n")
+    assert re.findall(r"^    (\w+): ", listed, flags=re.MULTILINE) == list(inspect.signature(made).parameters)

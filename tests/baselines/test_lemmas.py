@@ -15,7 +15,7 @@ import pytest
 import baselines
 from baselines import Run, hold, simulate
 from baselines.protocol import Rounds
-from baselines.scripted.exploratory import Exploratory
+from baselines.scripted.exploratory import LARGEST_PRACTICAL_C0, Exploratory
 from baselines.scripted.phased import Constants, Phased
 from baselines.scripted.search import asymmetric_search
 from pa_env import IID, make_agent
@@ -397,3 +397,13 @@ def test_only_the_exploratory_principal_keeps_the_best_arm_of_an_agent_that_expl
     agent = make_agent(EXPLORING, c0=c0)
     assert count_lost("elimination", agent, runs=40, horizon=30_000) > 0
     assert count_lost("exploratory", agent, runs=40, horizon=30_000, c0=c0) == 0
+
+
+@pytest.mark.filterwarnings("ignore:c0 = 4.0 with constants = 'practical'")
+def test_practical_constants_keep_the_best_arm_up_to_the_c0_that_they_warn_of() -> None:
+    lost = {
+        c0: count_lost("exploratory", make_agent(EXPLORING, c0=c0), runs=40, horizon=100_000, c0=c0)
+        for c0 in (LARGEST_PRACTICAL_C0, 4.0)
+    }
+    assert lost[LARGEST_PRACTICAL_C0] == 0
+    assert lost[4.0] > 0

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from baselines import Principal, simulate
 from baselines.benchmark.specs import label
 from baselines.protocol import Follow, Hold
-from baselines.scripted import epsilon_greedy, robust_epsilon_greedy
+from baselines.scripted import epsilon_greedy, lin_ucb, robust_epsilon_greedy
 from baselines.scripted.belgic import Belgic
 from baselines.scripted.c_ipa import CIPA, Ellipsoid
 from baselines.scripted.epsilon_greedy import EpsilonGreedy, feasible_point, padding
 from baselines.scripted.explore_then_commit import ExploreThenCommit
 from baselines.scripted.ipa import IPA
+from baselines.scripted.net_ucb import incentives_of
 from baselines.scripted.robust_epsilon_greedy import RobustEpsilonGreedy, least_violation
 from pa_env import IID, Linear, make_agent
 
@@ -113,7 +114,7 @@ def prices(principal: Principal) -> Floats:
     """The incentives of the UCB that it has arrived at."""
     request = principal.request()
     assert isinstance(request, Follow)
-    return request.memory[1 : 1 + principal.n_arms].copy()
+    return incentives_of(request.memory, principal.n_arms)
 
 
 @given(
@@ -121,39 +122,62 @@ def prices(principal: Principal) -> Floats:
     horizon=st.integers(200, 5000),
     ties=st.sampled_from(["lowest", "highest", "random", "largest-incentive"]),
 )
-def test_ipa_finds_the_oracle_agents_incentives_to_2_over_t(mu: list[float], horizon: int, ties: str) -> None:
+def test_ipa_finds_the_oracle_agents_incentives_to_1_over_t_and_the_margin(
+    mu: list[float], horizon: int, ties: str
+) -> None:
     principal, searched = IPA(len(mu), horizon), len(mu) * math.ceil(math.log2(horizon))
     agent = make_agent("oracle", ties=ties)
     run = simulate(principal, IID(mu, [0.5] * len(mu)), agent, seed=1, checkpoints=[searched, horizon])
     excess = prices(principal) - (max(mu) - np.array(mu))
     assert (excess > 0).all()
-    assert (excess <= 2 / horizon + 1e-12).all()
+    assert (excess <= 1 / horizon + 1 / horizon**2 + 1e-12).all()
     assert run.misses[1] == run.misses[0]  # nothing is refused after the search
 
 
-def test_ipa_probes_halve_the_interval_and_the_margin_is_added() -> None:
+def test_ipa_probes_arms_in_turn_halves_their_intervals_and_adds_the_margin() -> None:
     principal = IPA(2, 16, margin=0.001)  # 4 probes an arm
     offers = drive(principal, greedy([0.4, 0.7]), np.array([0.0, 0.0]), 8)
-    assert [offer.tolist() for offer in offers[:4]] == [[0.5, 0], [0.25, 0], [0.375, 0], [0.3125, 0]]
-    assert [offer.tolist() for offer in offers[4:]] == [[0, 0.5], [0, 0.25], [0, 0.125], [0, 0.0625]]
-    assert prices(principal) == pytest.approx([0.3125 + 0.001, 0.0625 + 0.001])
+    assert [offer.argmax() for offer in offers] == [0, 1] * 4  # round t probes arm t mod K
+    assert [offer.tolist() for offer in offers[::2]] == [[0.5, 0], [0.25, 0], [0.375, 0], [0.3125, 0]]
+    assert [offer.tolist() for offer in offers[1::2]] == [[0, 0.5], [0, 0.25], [0, 0.125], [0, 0.0625]]
+    assert prices(principal) == pytest.approx([0.3125 + 0.001, 0.0625 + 0.001], abs=1e-15)
     by_default = IPA(2, 16)
     drive(by_default, greedy([0.4, 0.7]), np.array([0.0, 0.0]), 8)
-    assert prices(by_default) == pytest.approx([0.3125 + 1 / 16, 0.0625 + 1 / 16])
+    assert prices(by_default).tolist() == [0.3125 + 1 / 16**2, 0.0625 + 1 / 16**2]
 
 
-def test_ipa_offers_what_ucb_on_net_rewards_since_the_search_says() -> None:
-    principal = IPA(K, T)
-    infos, offers, _ = step_through(principal, SEED, instance=MISALIGNED, agent="oracle")
-    start, price = K * math.ceil(math.log2(T)), prices(principal)
+@pytest.mark.parametrize("agent", ["oracle", "exploratory"])
+@pytest.mark.parametrize("name", ["ipa", "belgic"])
+def test_offers_are_what_ucb_on_net_rewards_since_the_search_says(name: str, agent: str) -> None:
+    """An arm is credited with X minus what was paid for it: nothing, if it was not the target."""
+    principal = MAKERS[name](K, T)
+    infos, offers, _ = step_through(principal, SEED, instance=MISALIGNED, agent=agent)
+    price = prices(principal)
+    start = K * (principal.batches * principal.batch if isinstance(principal, Belgic) else math.ceil(math.log2(T)))
     net: list[list[float]] = [[] for _ in range(K)]
-    rewards = step_rewards(principal, infos, offers)
+    rewards, refused = step_rewards(principal, infos, offers), 0
     for t in range(start, T):
         unplayed = [a for a in range(K) if not net[a]]
-        index = [np.mean(x) + math.sqrt(4 * math.log(T) / len(x)) if x else math.inf for x in net]
-        target = unplayed[0] if unplayed else int(np.argmax(index))
+        index = [math.fsum(x) / len(x) + math.sqrt(4 * math.log(T) / len(x)) if x else math.inf for x in net]
+        target, arm = int(offers[t].argmax()), infos[t]["arm"]
+        assert target == unplayed[0] if unplayed else index[target] == pytest.approx(max(index), abs=1e-9), t
         assert offers[t].tolist() == [price[a] if a == target else 0.0 for a in range(K)], t
-        net[infos[t]["arm"]].append(rewards[t] - price[infos[t]["arm"]])
+        net[arm].append(rewards[t] - offers[t][arm])
+        refused += arm != target
+    assert (refused == 0) == (agent == "oracle")
+
+
+def test_a_refused_round_is_credited_without_a_price_by_hand() -> None:
+    """Arm 0 has net rewards 15/16 and, in the refused round, 1; charged for both it would lose to arm 1's -0.02."""
+    principal = IPA(2, 16, margin=0.0)
+    drive(principal, lambda offer: 0, np.zeros(2), 8)  # every probe of arm 1 is refused
+    assert prices(principal).tolist() == [1 / 16, 1.0]
+    for offer, arm, reward in (([1 / 16, 0], 0, 1.0), ([0, 1], 0, 1.0), ([0, 1], 1, 0.98)):
+        assert principal.offer().tolist() == offer
+        principal.observe(arm, reward)
+    bonus = math.sqrt(4 * math.log(16))
+    assert 15 / 16 + bonus / math.sqrt(2) < -0.02 + bonus < 31 / 32 + bonus / math.sqrt(2)
+    assert principal.offer().tolist() == [1 / 16, 0]
 
 
 def step_rewards(principal: Principal, infos: list[dict[str, Any]], offers: list[Floats]) -> list[float]:
@@ -229,7 +253,8 @@ def test_epsilon_greedy_round_by_round(variant: str) -> None:
             s, gross = principal.s_hat, principal.sums / principal.plays
             values = gross - paid / principal.plays if variant == "as-published" else gross
             k = int((values + s).argmax())
-            amount = s.max() - s[k] + 2 * math.sqrt(math.log(explored) / explored)
+            eta = max(explored - 1, 1)
+            amount = s.max() - s[k] + 2 * math.sqrt(math.log(eta) / eta)
             assert offer == pytest.approx(amount * np.eye(3)[k])
             assert (s[:, None] - s[None, :] <= known + 1e-7).all()
         arm = int((mu + offer).argmax())
@@ -266,9 +291,42 @@ def test_epsilon_greedy_explores_m_over_t_of_the_time() -> None:
         principal.reset(seed=seed)
         offers = drive(principal, greedy([0.1, 0.9]), np.array([0.5, 0.5]), 1000)
         explored = [(offer > 0).all() for offer in offers]
-        assert all(explored[2:20])  # m/t is 1 up to t = m
+        assert all(explored[2:21])  # m/t is 1 up to t = m rounds already played
         counts.append(sum(explored))
-    assert np.mean(counts) == pytest.approx(18 + sum(20 / t for t in range(21, 1001)), abs=6)  # 4 standard errors
+    assert np.mean(counts) == pytest.approx(19 + sum(20 / t for t in range(21, 1000)), abs=6)  # 4 standard errors
+
+
+@pytest.mark.parametrize(("draw", "explores"), [(0.599, True), (0.601, False)])
+def test_t_is_the_number_of_rounds_already_played(draw: float, explores: bool) -> None:
+    """The sixth round, after 5, explores with probability 3/5."""
+    principal = EpsilonGreedy(5, 100, m=3)
+    draws = [draw, 0.0]  # then it explores at once
+
+    class Scripted:
+        """As much of a generator as is asked for."""
+
+        def random(self, size: int | None = None) -> Any:
+            return draws.pop(0) if size is None else np.full(size, 0.5)
+
+    principal.rng = Scripted()  # type: ignore[assignment]
+    offers = drive(principal, greedy([0.1, 0.9, 0.3, 0.2, 0.4]), np.full(5, 0.5), 6)
+    assert (offers[5] == 0.5).all() == explores
+    assert (offers[5] == 0.0).all() == (not explores)  # before the first exploration nothing is known, nor added
+
+
+@pytest.mark.parametrize(
+    ("eta", "beta"), [(1, 0.0), (2, 0.0), (3, math.sqrt(math.log(2) / 2)), (6, math.sqrt(math.log(5) / 5))]
+)
+def test_what_is_added_to_a_price_counts_one_exploration_less(eta: int, beta: float) -> None:
+    principal, choose = EpsilonGreedy(2, 100, m=1e9, variant="gross"), greedy([0.4, 0.7])
+    principal.reset(seed=1)
+    drive(principal, choose, np.array([0.2, 0.9]), 2 + eta - 1)
+    last = principal.offer()
+    principal.m = 0.0  # no exploration after this one
+    principal.observe(choose(last), 0.9)
+    made, s = principal.offer(), principal.s_hat
+    k = int((principal.theta_hat + s).argmax())
+    assert made[k] == pytest.approx(s.max() - s[k] + 2 * beta)
 
 
 def test_feasible_points() -> None:
@@ -287,10 +345,10 @@ def test_feasible_points() -> None:
 
 def test_contradicting_answers_leave_the_estimate_as_it_was() -> None:
     principal = EpsilonGreedy(2, 100)
-    principal.note(np.array([0.7, 0.0]), 1, teaches=True)
+    principal.record(np.array([0.7, 0.0]), 1, updates_bounds=True)
     before = principal.estimate()
     assert before[1] - before[0] >= 0.7 - 1e-9
-    principal.note(np.array([0.2, 0.0]), 0, teaches=True)
+    principal.record(np.array([0.2, 0.0]), 0, updates_bounds=True)
     assert principal.estimate() is before
 
 
@@ -348,7 +406,7 @@ def test_the_least_violation_is_the_agents_means_or_where_some_answers_are_rando
     assert close - close.max() == pytest.approx(mu - mu.max(), abs=0.25)  # it is biased, as its class says
     principal = EpsilonGreedy(4, 1000)
     for offer, arm in zip(offers, noisy, strict=True):
-        principal.note(offer, int(arm), teaches=True)
+        principal.record(offer, int(arm), updates_bounds=True)
     assert feasible_point(principal.bounds) is None  # where the plain one has no answer
 
 
@@ -454,7 +512,7 @@ def test_c_ipa_never_loses_s_and_is_never_refused(dim: int, seed: int, ties: str
     assert principal.knowledge.contains(instance.s)
     request = principal.request()
     assert isinstance(request, Follow)
-    price = request.memory[5 : 5 + len(arms)]
+    price = request.memory[lin_ucb.INCENTIVES :][: len(arms)]
     excess = price - (instance.mu.max() - instance.mu)
     assert (excess > 0).all()
     assert (excess <= 4 / horizon).all()
@@ -534,7 +592,7 @@ def test_c_ipa_offers_what_linucb_says() -> None:
     infos, offers, _ = step_through(principal, SEED, instance=DYADIC, agent="oracle")
     request, arms = principal.request(), DYADIC.arms
     assert isinstance(request, Follow)
-    start = principal.horizon - int(request.memory[3]) - 1  # the last round has not been taken in
+    start = principal.horizon - int(request.memory[lin_ucb.HEARD]) - 1  # the rule was not told of the last round
     assert 20 < start < 120
     values = arms @ principal.knowledge.centre
     price = values.max() - values + 2 / horizon

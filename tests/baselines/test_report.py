@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from baselines.__main__ import app
-from baselines.benchmark import behaviour, figures, leaderboard, overview, report, statistics, tables
+from baselines.benchmark import behaviour, figures, leaderboard, overview, page, report, statistics, tables
 from baselines.benchmark.results import read
 from baselines.benchmark.store import MARK, StoreError
 from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
@@ -179,7 +179,7 @@ def test_one_offer_far_above_the_rest_does_not_flatten_the_axes(results: Path) -
     found = read(results)
     part = statistics.summary(found.rows).query("task == 'k3-t100-uniform'")
     paid = behaviour.paid(found.rows[found.rows["task"] == "k3-t100-uniform"])
-    chosen = styles(part)["k3-t100-uniform"]
+    chosen = styles(part)
     before = figures.offers(part, paid, chosen).axes[0].get_ylim()[1]
     paid.loc[paid["offer"].idxmax(), "offer"] = 1000.0
     drawn = figures.offers(part, paid, chosen)
@@ -276,15 +276,40 @@ def test_plays_are_ranked_by_what_arms_are_worth(results: Path) -> None:
     assert shares.loc["zero", 0] == pytest.approx(np.mean(expected))
 
 
-def test_styles_in_a_task_are_distinct_and_the_rest_is_grey(results: Path) -> None:
-    summary = statistics.summary(read(results).rows)
-    many = [summary.iloc[[0]].assign(task="one", principal=f"p{i}", privileged=i == 0, regret=i) for i in range(12)]
-    chosen = styles(pd.concat(many))["one"]
-    assert chosen["p0"] == PRIVILEGED
-    assert {chosen[f"p{i}"] for i in range(1, 7)} == set(COLOURS)
+def ranked(task: str, principals: list[str]) -> pd.DataFrame:
+    """As much of a summary as styles and curves need, best first; the first one is privileged."""
+    rows = [(task, name, i == 0, float(i)) for i, name in enumerate(["oracle", *principals])]
+    return pd.DataFrame(rows, columns=["task", "principal", "privileged", "regret"])
+
+
+def test_styles_are_distinct_and_the_rest_is_grey(results: Path) -> None:
+    chosen = styles(ranked("one", [f"p{i}" for i in range(1, 12)]))
+    assert chosen["oracle"] == PRIVILEGED
+    assert [chosen[f"p{i}"] for i in range(1, 7)] == list(COLOURS)
     assert {chosen[f"p{i}"] for i in range(7, 12)} == {REST}
-    best = {principal for principal in PRINCIPALS if principal != "oracle"}
-    assert all(len({of_task[principal] for principal in best}) == len(best) for of_task in styles(summary).values())
+    small = styles(statistics.summary(read(results).rows))
+    assert len({small[principal] for principal in PRINCIPALS}) == len(PRINCIPALS)
+
+
+def test_a_principal_looks_the_same_in_every_figure_of_every_task() -> None:
+    names = [f"p{i}" for i in range(1, 12)]
+    summary = pd.concat([ranked("one", names), ranked("two", names[::-1]), ranked("three", [*names[5:8], "alone"])])
+    chosen, t = styles(summary), np.array([1, 10, 100])
+    seen: dict[str, set[str]] = {}
+    for _, part in summary.groupby("task", sort=False):
+        rows = [(name, n, n + i, n, 2.0 * n + i) for i, name in enumerate(part["principal"]) for n in t]
+        curves = pd.DataFrame(rows, columns=["principal", "rounds", "mean", "low", "high"])
+        for trace in page.curves_figure(part, curves, chosen)["data"]:
+            if "line" in trace and "color" in trace["line"]:
+                seen.setdefault(trace["name"], set()).add(trace["line"]["color"])
+        axes = figures.regret(part, curves, chosen).axes[0]
+        handles, labels = axes.get_legend_handles_labels()
+        for handle, label in zip(handles, labels, strict=True):
+            seen.setdefault(label, set()).add(handle.get_color())
+    assert seen == {name: {style.colour} for name, style in chosen.items()}
+    winners = {chosen[name] for name in ("p1", "p11", "p6")}
+    assert winners == set(COLOURS[:3])  # of the three tasks
+    assert sum(style == REST for style in chosen.values()) == 12 - len(COLOURS)
 
 
 # -------------------------------------------------------------------------------------- the leaderboard

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import beta
 
-from baselines.scripted import steiner
+from baselines.scripted import polygons
 from baselines.scripted.steiner import KnowledgeSet, Question, multi_scale_search, unit_ball
 
 Array = NDArray[np.float64]
@@ -210,12 +210,12 @@ def test_planar_volume_is_steiners(seed: int) -> None:
     square = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     corners = square
     for angle in rng.uniform(0, 2 * np.pi, 1 + seed):
-        corners = steiner._clipped(corners, np.array([math.cos(angle), math.sin(angle)]), rng.uniform(0.1, 0.9))
-    area = steiner._areas(corners).sum()
+        corners = polygons.clipped(corners, np.array([math.cos(angle), math.sin(angle)]), rng.uniform(0.1, 0.9))
+    area = polygons.areas(corners).sum()
     perimeter = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1).sum()
     for z in (1e-3, 0.1, 3.0):
-        body = steiner._minkowski_sum(corners, z * steiner.DISC)
-        assert steiner._areas(body).sum() == pytest.approx(area + z * perimeter + np.pi * z**2, rel=1e-5)
+        body = polygons.minkowski_sum(corners, z * polygons.DISC)
+        assert polygons.areas(body).sum() == pytest.approx(area + z * perimeter + np.pi * z**2, rel=1e-5)
     points = rng.uniform(-1, 1, (100_000, 2))
     edges = np.roll(corners, -1, axis=0) - corners
     from_corner = points[:, None] - corners
