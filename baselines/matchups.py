@@ -17,7 +17,7 @@ from baselines.benchmark import statistics, sweep, tables
 from baselines.benchmark.cells import Cell
 from baselines.benchmark.results import read
 from baselines.benchmark.store import write_generated
-from baselines.simulate import episode
+from baselines.simulation import episode
 from baselines.tasks import Task, setting, tasks
 
 SUITE = "who-wins"

@@ -15,7 +15,7 @@ from rich.text import Text
 
 import pa_env  # noqa: F401  (registers the environments)
 from baselines.benchmark.specs import make_principal
-from baselines.simulate import simulate
+from baselines.simulation import simulate
 from pa_env.checks import known
 
 OTHERS = ("oracle", "profit-target", "zero")  # principals compared with you; the first is shown the agent's beliefs

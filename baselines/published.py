@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from baselines.protocol import Floats, Principal, Rounds
+from baselines.protocol import Principal, Rounds
 from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from baselines.scripted.ipa import IPA
 from baselines.scripted.net_ucb import net_ucb
 from baselines.scripted.simple import Oracle
-from baselines.simulate import simulate
-from pa_env import kernel
+from baselines.simulation import simulate
 from pa_env.instances import IPA_K5, IPA_K50
+from pa_env.layout import Floats, Row
 
 PUBLISHED_RUNS = 30  # behind every published number
 
@@ -30,7 +30,7 @@ class ToldUCB(Oracle):
 
     def rounds(self) -> Rounds:
         """UCB from the first round on."""
-        means = self.game.arms[0, kernel.MU]  # type: ignore[union-attr] # `request` has checked it
+        means = self.game.arrays.arms[0, Row.MU]  # type: ignore[union-attr] # `request` has checked it
         yield net_ucb(self, means.max() - means + 1 / self.horizon)
 
 

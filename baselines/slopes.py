@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.registry import make
-from baselines.simulate import simulate
-from pa_env.agents import make_agent
+from baselines.simulation import simulate
+from pa_env.scripted_agents import make_agent
 
 Floats = NDArray[np.float64]
 

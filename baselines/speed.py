@@ -24,7 +24,7 @@ import pa_env  # noqa: F401 - registers the environments
 from baselines import numpy_loop
 from baselines.protocol import Principal
 from baselines.registry import make
-from baselines.simulate import simulate
+from baselines.simulation import simulate
 from pa_env import principal_agent_v0
 from pa_env.game import Game
 

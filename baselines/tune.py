@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 import pa_env
 from baselines.registry import factory, make
-from baselines.simulate import simulate
-from pa_env.agents import ScriptedAgent, make_agent
-from pa_env.checks import at_least, known
+from baselines.simulation import simulate
+from pa_env.checks import known, whole
+from pa_env.scripted_agents import ScriptedAgent, make_agent
 
 if TYPE_CHECKING:
     import optuna
@@ -134,7 +134,7 @@ def tune(principal: str, task: str, trials: int, storage: Path) -> "optuna.Study
     """Bring the study kept in the file ``storage`` to ``trials`` finished trials; the first is the shipped defaults."""
     known("principal", principal, SPACES)
     known("task", task, TASKS)
-    at_least("trials", trials, 1, whole=True)
+    whole("trials", trials, 1)
     import optuna
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend

@@ -16,9 +16,10 @@ import numpy as np
 
 from baselines.benchmark.specs import make_principal
 from baselines.protocol import Principal
-from baselines.simulate import episode
+from baselines.simulation import episode
 from baselines.tasks import Task
-from pa_env.game import UNBOUNDED, Game
+from pa_env.checks import UNBOUNDED
+from pa_env.game import Game
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,9 +21,10 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from baselines import rl
-from baselines.protocol import Floats, Principal
+from baselines.protocol import Principal
 from baselines.registry import PRINCIPALS, factory, make, parameters
 from pa_env.checks import known
+from pa_env.layout import Floats
 
 POLICY = ".npz"
 

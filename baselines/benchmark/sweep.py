@@ -9,7 +9,7 @@ from baselines.benchmark import engines
 from baselines.benchmark.cells import Cell
 from baselines.benchmark.store import locked
 from baselines.tasks import Task
-from pa_env.checks import at_least, known
+from pa_env.checks import known, whole
 
 ENGINES = ("local", "ray")
 OVERHEAD = 100_000  # rounds that take as long as what a cell needs beside them
@@ -22,7 +22,7 @@ def plan(tasks: Sequence[Task], principals: Sequence[str], seeds: int | None) ->
     The first seed of everything comes first: results are useful, and the time left is known, long before the end.
     """
     if seeds is not None:
-        at_least("seeds", seeds, 1, whole=True)
+        whole("seeds", seeds, 1)
     first = [Cell(task, spec, 0) for task in tasks for spec in dict.fromkeys(principals or task.principals)]
     for cell in first:
         try:
@@ -60,7 +60,7 @@ def run(
         raise ValueError("engine = 'ray' needs Ray, which is not installed: pip install 'principal-agent-env[ray]'")
     if address is not None:
         engines.reach(address)
-    workers = int(at_least("workers", workers or os.cpu_count() or 1, 1, whole=True))
+    workers = whole("workers", workers or os.cpu_count() or 1, 1)
     failures: list[Path] = []
     with locked(out) as store:
         store.enter(cells, command)

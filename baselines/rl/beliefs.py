@@ -35,12 +35,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from baselines.protocol import Floats
 from baselines.scripted import profit_target as script
 from baselines.scripted.profit_target import BELIEFS, BONUS, EXPLORED, FADE, GROWTH, RUN, T_, TIME
 from pa_env.checks import numbers
 from pa_env.compiling import compiled, inlined
-from pa_env.layout import NO_ARM, Row
+from pa_env.layout import NO_ARM, Floats, Row
 from pa_env.spaces import FAR
 from pa_env.vector_env import PrincipalVectorEnv
 
@@ -122,6 +121,7 @@ def propose(memory: Any, plays: Any, sums: Any, action: Any, offer: Any) -> int:
 @functools.cache
 def compiled_pair() -> tuple[Callable[..., None], Callable[..., None]]:
     """``hear_all``, which hears the answers of all copies and looks, and ``propose_all``, which writes all offers."""
+
     def hear_all(memories: Any, arms: Any, plays: Any, answers: Any, views: Any) -> None:
         n_arms = plays.shape[1]
         for i in range(plays.shape[0]):

@@ -26,7 +26,8 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from baselines.protocol import Floats, Principal
+from baselines.protocol import Principal
+from pa_env.layout import Floats
 
 RATE, SLOWEST = 3e-3, 0.03  # of learning at first, and the part of it that is left in the end
 QUIET = -5.0  # log of a clone's standard deviation: scripts offer little more than it takes, and noise gets refused

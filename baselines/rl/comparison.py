@@ -24,10 +24,10 @@ from baselines.benchmark.statistics import privileged
 from baselines.benchmark.store import write_generated, write_whole
 from baselines.benchmark.tables import REGRETS, number
 from baselines.benchmark.versions import versions
-from baselines.protocol import Floats
 from baselines.rl.evaluate import SCORES, compare, interval
 from baselines.rl.recipes import RECIPES
 from baselines.tasks import SLOW, Task, task
+from pa_env.layout import Floats
 
 Scores = dict[str, Floats]
 

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.benchmark.specs import label, make_principal
-from baselines.protocol import Floats, Principal
-from baselines.simulate import simulate
+from baselines.protocol import Principal
+from baselines.simulation import simulate
 from baselines.tasks import Task
+from pa_env.layout import Floats
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from baselines.protocol import Floats
 from baselines.rl.evaluate import play_out
 from baselines.scripted.profit_target import PARAMETERS, ProfitTarget
 from baselines.tasks import Task
+from pa_env.layout import Floats
 
 SEARCH_SEEDS = 7 * 10**8
 SEARCHED = tuple(name for name in PARAMETERS if name != "ceiling")

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from baselines.protocol import Floats, Principal, Rounds, follow
+from baselines.protocol import Principal, Rounds, follow
 from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL, fresh_memory, hear, look, propose
 from baselines.rl.policy_file import Policy, shapes
 from pa_env.compiling import inlined
+from pa_env.layout import Floats
 from pa_env.rules import compile_rule
 
 # The last numbers of the rule's memory; before them stand the script's memory and what `sections` lists.
@@ -84,6 +85,7 @@ def decide(weights: Any, n_arms: int, width: int, view: Any, entry: Any, hidden:
 @functools.cache
 def trained_rule() -> Callable[..., int]:
     """The rule; ``memory`` comes from :meth:`Trained.rounds`."""
+
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
         K, start, width = offer.size, int(memory[SCRIPT]), int(memory[WIDTH])
         action = memory[start : start + OVERALL + K]

@@ -30,7 +30,6 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.utils import set_random_seed
 
-from baselines.protocol import Floats
 from baselines.rl.algorithms import (
     ALGORITHMS,
     COPIES,
@@ -48,7 +47,8 @@ from baselines.rl.policy_file import digest, read, save
 from baselines.rl.start import Search, find
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
 from baselines.tasks import Task
-from pa_env.checks import at_least, finite, known, seed_of
+from pa_env.checks import finite, known, seed_of, whole
+from pa_env.layout import Floats
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 EVALUATION_ROUNDS = 800_000  # in whole episodes: regret has heavy tails
@@ -88,8 +88,8 @@ class Run:
         self.seed = seed_of(seed) or 0
         if self.seed >= 2**32:
             raise ValueError(f"seed = {self.seed} must be below 2**32, as Stable-Baselines3 wants it")
-        self.lap = int(at_least("lap", lap, COPIES[algo], whole=True))
-        self.laps = math.ceil(at_least("steps", steps, 1, whole=True) / self.lap)
+        self.lap = whole("lap", lap, COPIES[algo])
+        self.laps = math.ceil(whole("steps", steps, 1) / self.lap)
         self.score, self.sign = SCORE[objective]
         self.episodes = episodes or max(2, EVALUATION_ROUNDS // task.horizon)
         self.search = search or Search()

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Floats
 from pa_env.checks import numbers
+from pa_env.layout import Floats
 
 
 def arms_matrix(n_arms: int, arms: ArrayLike) -> Floats:

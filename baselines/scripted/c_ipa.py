@@ -9,10 +9,11 @@ from collections.abc import Generator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Floats, Hold, Outcome, Principal, Rounds, hold
+from baselines.protocol import Hold, Outcome, Principal, Rounds, hold
 from baselines.scripted.arms import arms_matrix
 from baselines.scripted.lin_ucb import lin_ucb
 from pa_env.checks import at_least
+from pa_env.layout import Floats
 
 
 class CIPA(Principal):

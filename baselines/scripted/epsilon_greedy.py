@@ -10,9 +10,10 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from baselines.protocol import Floats, Principal, Rounds, hold, offer
+from baselines.protocol import Principal, Rounds, hold, offer
 from baselines.scripted.exploit import exploit, rounds_to_exploration
 from pa_env.checks import at_least, known
+from pa_env.layout import Floats
 
 
 class EpsilonGreedy(Principal):

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from baselines.protocol import Floats, Follow, Principal, follow
-from pa_env.compiling import compiled
-from pa_env.game import RULE
+from baselines.protocol import Follow, Principal, follow
+from pa_env.layout import Floats
+from pa_env.rules import compile_rule
 
 # Memory of the rule: d, noise, 2 log T, rounds heard n, max_b <z, b>; then pihat (K), arms (K d), V^-1 (d d),
 # the sum of y A (d), and scratch space (d).
@@ -70,4 +70,4 @@ def lin_ucb_rule() -> Callable[..., int]:
         offer[target] = incentives[target]
         return target
 
-    return compiled(rule, RULE)
+    return compile_rule(rule, trusted=True)

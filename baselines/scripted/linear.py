@@ -7,11 +7,12 @@ from itertools import count
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Floats, Hold, Outcome, Rounds, hold, offer
+from baselines.protocol import Hold, Outcome, Rounds, hold, offer
 from baselines.scripted.arms import arms_matrix
 from baselines.scripted.design import g_optimal_design
 from baselines.scripted.phased import Constants, Phased, without
 from baselines.scripted.steiner import multi_scale_search, unit_ball
+from pa_env.layout import Floats
 
 
 class LinearElimination(Phased):

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from baselines.protocol import Floats, Follow, Principal, follow
-from pa_env import kernel
-from pa_env.compiling import compiled
-from pa_env.game import RULE
+from baselines.protocol import Follow, Principal, follow
+from pa_env.layout import NO_ARM, Floats
+from pa_env.rules import compile_rule
 
 # Memory of the rule: 4 log T and the target of the last round, then blocks of n_arms numbers.
 BONUS, TARGET, BLOCKS = 0, 1, 2
@@ -24,7 +23,7 @@ INCENTIVES, COUNTS, NET_SUMS, INDICES = range(4)
 
 def net_ucb(principal: Principal, incentives: Floats) -> Follow:
     """A request for the rest of the game: UCB that pays the chosen arm its entry of ``incentives`` (n_arms,)."""
-    head = [4 * math.log(principal.horizon), kernel.NOBODY]
+    head = [4 * math.log(principal.horizon), NO_ARM]
     nothing, unknown = np.zeros(2 * principal.n_arms), np.full(principal.n_arms, np.inf)
     return follow(net_ucb_rule(), np.concatenate([head, incentives, nothing, unknown]), principal.horizon)
 
@@ -56,4 +55,4 @@ def net_ucb_rule() -> Callable[..., int]:
         memory[TARGET] = target
         return target
 
-    return compiled(rule, RULE)
+    return compile_rule(rule, trusted=True)

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from baselines.protocol import Floats
 from baselines.scripted.beliefs import (
     BELIEFS,
     BONUS,
@@ -49,8 +48,9 @@ from baselines.scripted.beliefs import (
     hear,
     learn,
 )
-from pa_env.compiling import compiled, inlined
-from pa_env.game import RULE
+from pa_env.compiling import inlined
+from pa_env.layout import Floats
+from pa_env.rules import compile_rule
 
 PARAMETERS = ("bonus", "fade", "growth", "caution", "drift", "suspicion", "forgetting", "ceiling")
 NO_ARM = -2.0  # as the arm tested: neither an arm nor the NOBODY of the first round
@@ -149,7 +149,7 @@ def belief_rule() -> Callable[..., int]:
         memory[TIME] = t + 1.0
         return a
 
-    return compiled(rule, RULE)
+    return compile_rule(rule, trusted=True)
 
 
 def fresh_memory(n_arms: int, horizon: int, parameters: dict[str, float], optimism: float) -> Floats:

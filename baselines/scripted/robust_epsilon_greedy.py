@@ -11,10 +11,11 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from baselines.protocol import Floats, Principal, Rounds, hold, offer
+from baselines.protocol import Principal, Rounds, hold, offer
 from baselines.scripted.epsilon_greedy import padding
 from baselines.scripted.exploit import exploit, rounds_to_exploration
-from pa_env.checks import at_least
+from pa_env.checks import at_least, whole
+from pa_env.layout import Floats
 
 GROWTH = 1.25  # s_hat is estimated again when the number of explorations has grown by this factor
 
@@ -53,7 +54,7 @@ class RobustEpsilonGreedy(Principal):
         self.q = at_least("q", q, 0.0, strictly=True)
         if self.q >= 1:
             raise ValueError(f"q = {q} must be an exponent between 0 and 1, both excluded")
-        self.window = int(at_least("window", window, 1, whole=True))
+        self.window = whole("window", window, 1)
 
     def rounds(self) -> Rounds:
         """Warm up, then explore or exploit."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from baselines.protocol import Principal, Request, Rounds, follow, offer
-from pa_env import kernel
 from pa_env.checks import numbers
-from pa_env.compiling import compiled
-from pa_env.game import RULE, Game
+from pa_env.game import Game
+from pa_env.layout import Row
+from pa_env.rules import compile_rule
 
 TIE_BREAK = 1e-9
 
@@ -21,7 +21,7 @@ def best_response() -> Callable[..., int]:
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
         n_arms = offer.size
-        theta, means = memory[kernel.THETA * n_arms :], memory[kernel.MEAN * n_arms :]
+        theta, means = memory[Row.THETA * n_arms :], memory[Row.MEAN * n_arms :]
         best = 0
         for b in range(n_arms):
             offer[b] = 0.0
@@ -36,7 +36,7 @@ def best_response() -> Callable[..., int]:
             offer[best] = missing + TIE_BREAK
         return best
 
-    return compiled(rule, RULE)
+    return compile_rule(rule, trusted=True)
 
 
 class Fixed(Principal):
@@ -111,4 +111,4 @@ class Oracle(Principal):
     def rounds(self) -> Rounds:
         """Best response to the beliefs, round by round."""
         # A view: the rule reads what the kernel writes.
-        yield follow(best_response(), self.game.arms[0].reshape(-1), self.horizon)  # type: ignore[union-attr]
+        yield follow(best_response(), self.game.arrays.arms[0].reshape(-1), self.horizon)  # type: ignore[union-attr]

@@ -18,7 +18,7 @@ from baselines import Principal, Run, follow, hold, offer, simulate
 from baselines.protocol import Outcome, Rounds
 from baselines.registry import factory, principals
 from pa_env import IID, make_agent, principal_agent_v0
-from pa_env.game import RULE, Game, Totals
+from pa_env.game import Game, Totals
 from pa_env.gym_env import FollowerEnv
 
 from .helpers import NO_BOUND, Floats, python, step_through

@@ -11,10 +11,11 @@ import pytest
 import baselines
 from baselines import Principal, hold, offer, simulate
 from baselines.protocol import Rounds
-from baselines.simulate import Table, log_spaced
+from baselines.simulation import Table, log_spaced
 from baselines.slopes import PRACTICAL, Curve, interval, regrets, slope
 from pa_env import IID, make_agent
-from pa_env.game import UNBOUNDED, Game
+from pa_env.checks import UNBOUNDED
+from pa_env.game import Game
 
 from .helpers import python, step_through
 

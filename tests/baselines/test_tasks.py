@@ -10,8 +10,8 @@ import pa_env
 from baselines.benchmark.cells import Cell, play
 from baselines.benchmark.specs import parse
 from baselines.tasks import SUITES, TASKS, Task, setting, task, tasks
-from pa_env.scripted_agents import PARAMETERS
 from pa_env.instances import FAMILIES
+from pa_env.scripted_agents import PARAMETERS
 
 EVERY = list(TASKS.values())
 
