@@ -21,9 +21,10 @@ from scipy.stats import bootstrap
 from baselines.benchmark.cells import file_name
 from baselines.benchmark.specs import POLICY, fingerprint, label, make_principal
 from baselines.benchmark.statistics import privileged
-from baselines.benchmark.store import write_generated, write_whole
+from baselines.benchmark.store import write_generated
 from baselines.benchmark.tables import REGRETS, number
 from baselines.benchmark.versions import versions
+from baselines.files import write_whole
 from baselines.protocol import Floats
 from baselines.rl.evaluate import SCORES, compare, interval
 from baselines.rl.recipes import RECIPES

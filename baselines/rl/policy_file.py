@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.benchmark.store import write_whole
+from baselines.files import write_whole
 from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL
 from baselines.scripted.profit_target import ProfitTarget
 
