@@ -1,6 +1,7 @@
 """The command line at a tiny size."""
 
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,6 +56,12 @@ def test_every_speed_row_has_work_and_a_target() -> None:
     rows = [*speed.rows(), *speed.simulations()]
     assert len({row.name for row in rows}) == len(rows) >= 15
     assert all(row.work > 0 and row.yardstick_work > 0 and row.target > 0 for row in rows)
+
+
+def test_the_yardstick_of_turns_has_the_pygame_that_gymnasium_and_pettingzoo_want() -> None:
+    assert "pygame-ce" in metadata.packages_distributions()["pygame"]
+    with pytest.raises(metadata.PackageNotFoundError):  # both write the same files, and break each other
+        metadata.version("pygame")
 
 
 def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
