@@ -1,5 +1,6 @@
 """The command line at a tiny size."""
 
+import re
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -15,7 +16,7 @@ import pa_env
 from baselines import matchups, slopes, speed
 from baselines.__main__ import app
 from baselines.benchmark import cost
-from baselines.benchmark.cells import Cell
+from baselines.benchmark.cells import Cell, attempt
 from baselines.protocol import Phase
 from baselines.tasks import task, tasks
 from pa_env.game import Game
@@ -68,6 +69,13 @@ def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "tasks", lambda *names: tasks("tiny"))
     assert 0 < cost.share_in_game() < 1
     assert Game.advance.__qualname__ == "Game.advance"  # nothing is left patched
+    assert isinstance(attempt(cost.Timed(task("tiny"), "elimination", 0)).data, bytes)  # a failure takes no time
+
+
+def test_nothing_made_for_tests_is_shipped() -> None:
+    for package in (baselines, pa_env):
+        for path in Path(package.__file__).parent.rglob("*.py"):
+            assert not re.search(r"\b(unittest|pytest)\b", path.read_text()), path
 
 
 def test_who_wins_has_the_whole_suite_and_the_variants_of_epsilon_greedy() -> None:
