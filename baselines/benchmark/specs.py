@@ -1,6 +1,7 @@
 """A string names a principal: one of ours, a class of your own, or a trained policy on disk.
 
-- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of the registry, and parameters;
+- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of the registry, and parameters
+  (numbers, words, true or false);
 - ``my_package.haggling:Haggler`` or ``path/to/haggling.py:Haggler,patience=3``: your subclass of
   ``baselines.Principal`` in a module that Python finds, or in a file;
 - ``policies/k5.npz``: a trained policy.
@@ -15,17 +16,18 @@ import importlib.machinery
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from baselines import rl
 from baselines.protocol import Floats, Principal
-from baselines.registry import PRINCIPALS, factory, make, parameters
+from baselines.registry import PRINCIPALS, factory, make
 from pa_env.checks import known
 
 POLICY = ".npz"
+FLAGS = {"true": True, "True": True, "false": False, "False": False}
 
 
 class Spec(NamedTuple):
@@ -52,7 +54,9 @@ def parse(spec: str) -> Spec:
             raise ValueError(
                 f"principal = {spec!r}: {pair!r} must be a parameter and its value, as in name=value, once"
             )
-        parameters[name] = _value(value)
+        parameters[name] = number = _value(value)
+        if isinstance(number, int) and abs(number) > sys.float_info.max:
+            raise ValueError(f"principal = {head!r}: {name} = {value} must be a number that a float can hold")
     if where.endswith(".py") and not class_name:
         raise ValueError(f"principal = {spec!r} must say which class of the file, as in {where}:Haggler")
     if where.endswith(POLICY) and class_name:
@@ -76,15 +80,19 @@ def make_principal(
         if parsed.parameters:
             raise ValueError(f"principal = {spec!r}: a trained policy takes no parameters")
         return rl.load(path, n_arms=n_arms, horizon=horizon)
-    if parsed.class_name:
-        made: Callable[..., Principal] = _own_class(spec, parsed, path)
-        signature = inspect.signature(made).parameters.values()
-        named = [taken.name for taken in signature if taken.kind not in (taken.VAR_POSITIONAL, taken.VAR_KEYWORD)]
-        accepted = [name for name in named if name not in ("n_arms", "horizon")]
-        for name in parsed.parameters:
-            known(f"parameter of principal {parsed.where}:{parsed.class_name}", name, accepted)
-    else:
-        made, accepted = functools.partial(make, parsed.where), parameters(parsed.where)
+    if parsed.where in rl.shipped():
+        return make(parsed.where, n_arms=n_arms, horizon=horizon, **parsed.parameters)
+    made = _own_class(spec, parsed, path) if parsed.class_name else factory(parsed.where)
+    accepted = {
+        taken.name: taken.annotation in (bool, "bool") or isinstance(taken.default, bool)
+        for taken in inspect.signature(made).parameters.values()
+        if taken.name not in ("n_arms", "horizon") and taken.kind not in (taken.VAR_POSITIONAL, taken.VAR_KEYWORD)
+    }
+    for name, value in parsed.parameters.items():
+        known(f"parameter of principal {spec.split(',')[0]!r}", name, accepted)
+        if accepted[name] != isinstance(value, bool):  # else any word would be true, and True a 1
+            kind = "true or false" if accepted[name] else "no truth value (or its class must say that it is a bool)"
+            raise TypeError(f"principal = {spec!r}: {name} = {value!r} must be {kind}")
     told = {}
     if "arms" in accepted:
         if arms is None:
@@ -142,7 +150,9 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _value(text: str) -> int | float | str:
+def _value(text: str) -> bool | int | float | str:
+    if text in FLAGS:
+        return FLAGS[text]
     for number in (int, float):
         try:
             return number(text)
