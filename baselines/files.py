@@ -13,33 +13,35 @@ class StoreError(OSError):
 
 
 @contextmanager
-def only_writer(directory: Path, *folders: str) -> Iterator[None]:
-    """Make a folder if need be, and keep other commands out of it; the lock does not outlive this process.
+def only_writer(path: Path, lock: Path, remedy: str = "name another folder by --out") -> Iterator[None]:
+    """Keep other commands from writing to a folder or a file; the lock does not outlive this process.
 
     Args:
-        directory: The folder.
-        folders: Those in it that are written to as well. Files half-written by killed commands are removed from all.
-
+        path: What is written to.
+        lock: A file that stands for it, made with its folder if need be.
+        remedy: What else the user can do.
     """
     from filelock import FileLock, Timeout  # of the extras [bench] and [train]
 
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(directory / "lock")
-        lock.acquire(blocking=False)
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        held = FileLock(lock)
+        held.acquire(blocking=False)
     except Timeout:
-        raise StoreError(
-            f"another command is writing to {directory}: wait for it to end, or name another folder by --out"
-        ) from None
+        raise StoreError(f"another command is writing to {path}: wait for it to end, or {remedy}") from None
     except OSError as error:
-        raise StoreError(f"{directory} can't be written to: {error}; name another folder by --out") from error
+        raise StoreError(f"{path} can't be written to: {error}; {remedy}") from error
     try:
-        for folder in (".", *folders):
-            for path in (directory / folder).glob(HALF_WRITTEN):
-                path.unlink()
         yield
     finally:
-        lock.release()
+        held.release()
+
+
+def remove_half_written(*directories: Path) -> None:
+    """Remove what killed commands left in folders that only this one writes to."""
+    for directory in directories:
+        for path in directory.glob(HALF_WRITTEN):
+            path.unlink()
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pa_env
+from baselines.files import only_writer
 from baselines.registry import factory, make
 from baselines.simulate import simulate
 from pa_env.agents import ScriptedAgent, make_agent
@@ -137,28 +138,38 @@ def tune(principal: str, task: str, trials: int, storage: Path) -> "optuna.Study
     at_least("trials", trials, 1, whole=True)
     import optuna
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
     from rich.progress import Progress
 
-    def objective(trial: "optuna.Trial") -> float:
-        space = SPACES[principal]
-        drawn = {name: trial.suggest_float(name, low, high, log=low > 0) for name, (low, high) in space.items()}
-        return loss(principal, task, drawn)
-
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    storage.parent.mkdir(parents=True, exist_ok=True)
-    journal = JournalStorage(JournalFileBackend(str(storage)))
-    study = optuna.create_study(study_name=study_name(principal, task), storage=journal, load_if_exists=True)
-    with Progress(transient=True) as progress:
+    space: dict[str, optuna.distributions.BaseDistribution] = {
+        name: optuna.distributions.FloatDistribution(low, high, log=low > 0)
+        for name, (low, high) in SPACES[principal].items()
+    }
+    lock, theirs = (storage.with_name(storage.name + ending) for ending in (".writer", ".lock"))
+    with only_writer(storage, lock, "name another file by --storage"), Progress(transient=True) as progress:
+        theirs.unlink(missing_ok=True)  # Optuna would wait for a process that was killed
+        _cut_half_a_line(storage)
+        journal = JournalStorage(JournalFileBackend(str(storage), JournalFileOpenLock(str(storage))))
+        study = optuna.create_study(study_name=study_name(principal, task), storage=journal, load_if_exists=True)
         bar = progress.add_task(f"{principal} {task}", total=trials)
         while (done := len(finished(study))) < trials:
             progress.update(bar, completed=done)
-            if not done:  # nor may a trial be left over that was killed before its end
-                study.enqueue_trial(shipped(principal))
-            # A seed for each trial, so that a search that was killed goes on as if it had not been.
-            study.sampler = optuna.samplers.TPESampler(seed=done)
-            study.optimize(objective, n_trials=1)
+            # Only finished trials are kept, and each is drawn with a seed of its own from those before it: so a search
+            # that was killed goes on as if it had not been.
+            drawing = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=done))
+            drawing.add_trials(finished(study))
+            drawn = drawing.ask(space).params if done else shipped(principal)
+            value = loss(principal, task, drawn)
+            study.add_trial(optuna.trial.create_trial(params=drawn, distributions=space, value=value))
     return study
+
+
+def _cut_half_a_line(storage: Path) -> None:
+    """Remove what a killed process has not written to its end; Optuna would take it for damage."""
+    if storage.exists():
+        with storage.open("rb+") as file:
+            file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def finished(study: "optuna.Study") -> list[Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from baselines.benchmark import manifest
 from baselines.benchmark.cells import Cell, Result, file_name, schema
 from baselines.benchmark.specs import fingerprint
-from baselines.files import HALF_WRITTEN, StoreError, only_writer, write_whole
+from baselines.files import HALF_WRITTEN, StoreError, only_writer, remove_half_written, write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,7 +118,8 @@ def locked(directory: Path) -> Iterator[Store]:
                 f"{directory} has other things in it ({path.name}, ...) and no benchmark.json:"
                 " name a new or empty folder by --out"
             )
-    with only_writer(directory, "cells", "failures"):
+    with only_writer(directory, directory / "lock"):
+        remove_half_written(directory, directory / "cells", directory / "failures")
         yield store
 
 
