@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
 
 HALF_WRITTEN = ".[0-9]*.tmp"  # what a process that was killed may leave beside a file
@@ -44,16 +45,24 @@ def remove_half_written(*directories: Path) -> None:
             path.unlink()
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there with all of its bytes, or not at all."""
+@contextmanager
+def whole(path: Path) -> Iterator[BufferedIOBase]:
+    """A file to write to, which is there with all of its bytes after the block, or not at all."""
     # Hidden names are passed over by readers of a folder of Parquet files.
     temporary = path.with_name(f".{os.getpid()}.{path.name}.tmp")
     try:
         with temporary.open("wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise StoreError(f"{path} can't be written: {error}; what was written before is whole, and kept") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there with all of its bytes, or not at all."""
+    with whole(path) as file:
+        file.write(data)
