@@ -1,7 +1,12 @@
 """The command line: ``python -m baselines``, also installed as ``pa-bench``."""
 
-import shlex
+import os
 import sys
+
+if __name__ == "__main__" and sys.path[0] == os.getcwd() != os.path.dirname(os.path.dirname(__file__)):
+    del sys.path[0]  # `python -m` puts the current folder first, where any file could pose as a library
+
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -166,7 +171,7 @@ def speed(
 
     Example: python -m baselines speed --only held
     """
-    from baselines import speed as table
+    from baselines.experiments import speed as table
 
     with _told():
         table.show(only, repeats)
@@ -181,19 +186,21 @@ def slopes(
 
     Example: python -m baselines slopes --runs 20 --out slopes.png
     """
-    from baselines import slopes as growth
+    from baselines.experiments import slopes as growth
 
     with _told():
         growth.show(runs, out)
 
 
 @app.command()
-def published(runs: int = typer.Option(30, min=2, help="Runs of each cell.")) -> None:
+def published(
+    runs: int | None = typer.Option(None, min=2, help="Runs of each cell; by default each cell's own number."),
+) -> None:
     """Run the published curves of IPA's authors again, and print ours beside theirs.
 
-    Example: python -m baselines published --runs 30
+    Example: python -m baselines published
     """
-    from baselines import published as curves
+    from baselines.experiments import published as curves
 
     with _told():
         curves.show(runs)
@@ -210,7 +217,7 @@ def matchups(
 
     Example: python -m baselines matchups --seeds 5 --table docs/who-wins.md
     """
-    from baselines import matchups as who_wins
+    from baselines.experiments import matchups as who_wins
 
     with _told():
         failures = who_wins.play(out, _command(), seeds, workers)
@@ -230,7 +237,7 @@ def tune(
 
     Example: python -m baselines tune profit-target --task short --trials 20
     """
-    from baselines import tune as tuning
+    from baselines.experiments import tune as tuning
 
     with _told():
         tuning.show(principal, task, trials, storage)
@@ -281,7 +288,7 @@ def compare(
 
 def main() -> None:
     """Entry point of ``pa-bench``."""
-    sys.path.insert(0, "")  # so that a module in the current folder can be named as a principal
+    os.environ["PYTHONSAFEPATH"] = "1"  # for the processes that play: they would look in the current folder first
     app()
 
 

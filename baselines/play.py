@@ -16,7 +16,8 @@ from rich.text import Text
 import pa_env  # noqa: F401  (registers the environments)
 from baselines.benchmark.specs import make_principal
 from baselines.simulation import simulate
-from pa_env.checks import known
+from pa_env.checks import arm_index, known
+from pa_env.layout import AGENT_BLOCKS, BLOCKS, OVERALL
 
 OTHERS = ("oracle", "profit-target", "zero")  # principals compared with you; the first is shown the agent's beliefs
 
@@ -99,7 +100,7 @@ You are the agent. Each round the principal offers incentives, and you play an a
 
     def view(self, seen: NDArray[np.float32]) -> Table:
         """The offer, and plays and mean reward of each arm."""
-        offer, means, share = seen[:-1].reshape(3, self.n_arms)
+        offer, means, share = seen[:-1].reshape(AGENT_BLOCKS, self.n_arms)
         table = Table("arm", "incentive", "plays", "mean reward")
         for arm, plays in enumerate((share * self.horizon).round().astype(int)):
             table.add_row(str(arm), f"{offer[arm]:.3f}", str(plays), f"{means[arm]:.2f}" if plays else "–")
@@ -109,8 +110,7 @@ You are the agent. Each round the principal offers incentives, and you play an a
         """An arm."""
         if not text.isdecimal():
             raise ValueError(f"{text!r} must be an arm, an integer from 0 to {self.n_arms - 1}")
-        arm: int = self.env.get_wrapper_attr("game").as_arm(int(text))
-        return arm
+        return arm_index("arm", int(text), self.n_arms)
 
     def outcome(self, action: int, reward: float, info: dict[str, Any]) -> str:
         """The reward; what the principal earned."""
@@ -121,7 +121,7 @@ You are the agent. Each round the principal offers incentives, and you play an a
         seen, _ = self.env.reset(seed=self.seed)
         earned = 0.0
         for _ in range(rounds):
-            offer, means, _ = seen[:-1].reshape(3, self.n_arms)
+            offer, means, _ = seen[:-1].reshape(AGENT_BLOCKS, self.n_arms)
             seen, reward, *_ = self.env.step(int((offer + means).argmax()))
             earned += reward
         return {"a greedy agent": earned}

@@ -20,11 +20,11 @@ from baselines.simulation import episode
 from baselines.tasks import Task
 from pa_env.checks import UNBOUNDED
 from pa_env.game import Game
+from pa_env.layout import SCORES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SUMS = ("regret", "regret_oracle", "regret_bar", "utility", "expected_utility", "overpayment")
 LONGEST_NAME = 80  # of a principal in a file's name
 
 
@@ -93,15 +93,14 @@ def play(cell: Cell, files: Mapping[str, Path] | None = None) -> "pa.Table":
     import pyarrow as pa
 
     principal, game = cell.begin(files)
-    run = episode(principal, game, cell.seed, cell.task.checkpoints)
-    for name in SUMS:
-        if not np.isfinite(getattr(run, name)).all():
+    run = episode(principal, game, cell.task.checkpoints)
+    for name, sums in run.scores.items():
+        if not np.isfinite(sums).all():
             raise ValueError(f"{name} is not finite: the incentives that were offered are too large to be summed")
     rows = run.checkpoints.size
     columns = {name: pa.repeat(value, rows) for name, value in cell.labels().items()}
     columns["rounds"] = run.checkpoints
-    for name in (*SUMS, "misses"):
-        columns[name] = getattr(run, name)
+    columns |= run.scores | {"misses": run.misses}
     starts = pa.array(range(0, rows * game.n_arms + 1, game.n_arms), pa.int32())
     for name in ("plays", "offers", "optimal_incentives"):
         columns[name] = pa.ListArray.from_arrays(starts, getattr(run, name).ravel())
@@ -118,7 +117,7 @@ def schema() -> "pa.Schema":
         {
             **{"task": text, "version": integer, "principal": text, "agent": text, "c0": number, "instance": text},
             **dict.fromkeys(("n_arms", "dim", "horizon", "seed", "rounds"), integer),
-            **dict.fromkeys(SUMS, number),
+            **dict.fromkeys(SCORES, number),
             "misses": integer,
             **{"plays": pa.list_(integer), "offers": pa.list_(number), "optimal_incentives": pa.list_(number)},
         }

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from baselines.benchmark.cells import Cell, Result, attempt
-from baselines.benchmark.manifest import StoreError
 from baselines.benchmark.specs import parse
 from baselines.benchmark.store import Store
 from baselines.benchmark.versions import versions
+from baselines.files import StoreError
 
 CHUNK_CELLS, CHUNK_ROUNDS = 16, 100_000  # at most, unless a cell alone has more rounds
 PATIENCE = 3  # processes that die with a cell before it is kept as a failure
@@ -115,14 +115,16 @@ def _pool(cells: Sequence[Cell], store: Store, workers: int) -> Iterator[Done]:
 
 
 def _hand_out(cells: Sequence[Cell], store: Store, pool: ProcessPoolExecutor) -> list["Future[list[Done]]"]:
-    # The processes inherit this: Ctrl-C is for the one that started them, which then ends them.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # The processes inherit this, so that Ctrl-C can't tear one that is being started; Windows has no such thing.
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     first = ()  # no cells: it shows that a process can start
     return [pool.submit(_play_and_keep, chunk, store) for chunk in (first, *chunks(cells))]
 
 
 def _live_on(lifeline: Connection) -> None:
-    """End this process as soon as the other end of the lifeline is closed, or its holder dies."""
+    """End this process as soon as the other end of the lifeline is closed, or its holder dies, and not by Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that started it
 
     def watch() -> None:
         lifeline.poll(None)

@@ -6,12 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from baselines.benchmark.versions import versions
+from baselines.files import StoreError
 
 FORMAT = 2
-
-
-class StoreError(OSError):
-    """The folder can't be used as it is; the message says why, and what to do."""
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from baselines.benchmark import behaviour, overview, statistics, tables
 from baselines.benchmark.results import listed, read
-from baselines.benchmark.store import write_whole
+from baselines.files import write_whole
 from pa_env.checks import known
 
 IN_TERMINAL = ("regret", "regret_difference", "utility")

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from baselines.benchmark import manifest
 from baselines.benchmark.cells import file_name
-from baselines.benchmark.manifest import StoreError
 from baselines.benchmark.specs import label
 from baselines.benchmark.store import Store, read_cell
+from baselines.files import StoreError
 
 
 class Results(NamedTuple):

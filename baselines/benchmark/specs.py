@@ -1,8 +1,9 @@
 """A string names a principal: one of ours, a class of your own, or a trained policy on disk.
 
-- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of the registry, and parameters;
+- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of the registry, and parameters
+  (numbers, words, true or false);
 - ``my_package.haggling:Haggler`` or ``path/to/haggling.py:Haggler,patience=3``: your subclass of
-  ``baselines.Principal`` in a module that Python finds, or in a file;
+  ``baselines.Principal`` in a module that Python finds (in the current folder last of all), or in a file;
 - ``policies/k5.npz``: a trained policy.
 
 >>> make_principal("exploratory,c0=0.5", n_arms=5, horizon=1000).c0
@@ -14,19 +15,22 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import inspect
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from baselines import rl
 from baselines.protocol import Principal
-from baselines.registry import PRINCIPALS, factory, make, parameters
+from baselines.registry import PRINCIPALS, WEIGHTS, factory, make
 from pa_env.checks import known
 from pa_env.layout import Floats
 
 POLICY = ".npz"
+FLAGS = {"true": True, "True": True, "false": False, "False": False}
 
 
 class Spec(NamedTuple):
@@ -53,7 +57,9 @@ def parse(spec: str) -> Spec:
             raise ValueError(
                 f"principal = {spec!r}: {pair!r} must be a parameter and its value, as in name=value, once"
             )
-        parameters[name] = _value(value)
+        parameters[name] = number = _value(value)
+        if isinstance(number, int) and abs(number) > sys.float_info.max:
+            raise ValueError(f"principal = {head!r}: {name} = {value} must be a number that a float can hold")
     if where.endswith(".py") and not class_name:
         raise ValueError(f"principal = {spec!r} must say which class of the file, as in {where}:Haggler")
     if where.endswith(POLICY) and class_name:
@@ -77,15 +83,19 @@ def make_principal(
         if parsed.parameters:
             raise ValueError(f"principal = {spec!r}: a trained policy takes no parameters")
         return rl.load(path, n_arms=n_arms, horizon=horizon)
-    if parsed.class_name:
-        made: Callable[..., Principal] = _own_class(spec, parsed, path)
-        signature = inspect.signature(made).parameters.values()
-        named = [taken.name for taken in signature if taken.kind not in (taken.VAR_POSITIONAL, taken.VAR_KEYWORD)]
-        accepted = [name for name in named if name not in ("n_arms", "horizon")]
-        for name in parsed.parameters:
-            known(f"parameter of principal {parsed.where}:{parsed.class_name}", name, accepted)
-    else:
-        made, accepted = functools.partial(make, parsed.where), parameters(parsed.where)
+    if parsed.where in rl.shipped():
+        return make(parsed.where, n_arms=n_arms, horizon=horizon, **parsed.parameters)
+    made = _own_class(spec, parsed, path) if parsed.class_name else factory(parsed.where)
+    accepted = {
+        taken.name: taken.annotation in (bool, "bool") or isinstance(taken.default, bool)
+        for taken in inspect.signature(made).parameters.values()
+        if taken.name not in ("n_arms", "horizon") and taken.kind not in (taken.VAR_POSITIONAL, taken.VAR_KEYWORD)
+    }
+    for name, value in parsed.parameters.items():
+        known(f"parameter of principal {spec.split(',')[0]!r}", name, accepted)
+        if accepted[name] != isinstance(value, bool):  # else any word would be true, and True a 1
+            kind = "true or false" if accepted[name] else "no truth value (or its class must say that it is a bool)"
+            raise TypeError(f"principal = {spec!r}: {name} = {value!r} must be {kind}")
     told = {}
     if "arms" in accepted:
         if arms is None:
@@ -105,9 +115,10 @@ def fingerprint(spec: str) -> str | None:
     parsed = parse(spec)
     path = parsed.file
     if parsed.where in rl.shipped():
-        path = rl.WEIGHTS / f"{parsed.where}{POLICY}"
+        path = WEIGHTS / f"{parsed.where}{POLICY}"
     elif path is None and parsed.class_name:
-        found = importlib.util.find_spec(parsed.where)
+        with _current_folder_last():
+            found = importlib.util.find_spec(parsed.where)
         path = Path(found.origin) if found and found.origin else None
     return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -115,7 +126,8 @@ def fingerprint(spec: str) -> str | None:
 def _own_class(spec: str, parsed: Spec, path: Path | None) -> type[Principal]:
     """A user's own subclass of ``Principal``."""
     try:
-        module = importlib.import_module(parsed.where) if path is None else _import_file(path)
+        with _current_folder_last():
+            module = importlib.import_module(parsed.where) if path is None else _import_file(path)
     except ModuleNotFoundError as error:
         raise ValueError(
             f"principal = {spec!r}: {error}; install it, or name its file, path/to/file.py:Class"
@@ -132,6 +144,18 @@ def _own_class(spec: str, parsed: Spec, path: Path | None) -> type[Principal]:
     return own
 
 
+@contextmanager
+def _current_folder_last() -> Iterator[None]:
+    """Let modules of the current folder be imported, but none that has the name of another."""
+    added = {os.getcwd()} - set(sys.path)
+    sys.path.extend(added)
+    try:
+        yield
+    finally:
+        for folder in added:
+            sys.path.remove(folder)
+
+
 @functools.cache
 def _import_file(path: Path) -> ModuleType:
     """The module in a file, under a name that no other module has."""
@@ -143,7 +167,9 @@ def _import_file(path: Path) -> ModuleType:
     return module
 
 
-def _value(text: str) -> int | float | str:
+def _value(text: str) -> bool | int | float | str:
+    if text in FLAGS:
+        return FLAGS[text]
     for number in (int, float):
         try:
             return number(text)

@@ -15,7 +15,7 @@ LIBRARIES = ("numpy", "numba", "scipy")
 PLAYING = (
     "protocol.py",
     "registry.py",
-    "simulate.py",
+    "simulation.py",
     "benchmark/cells.py",
     "benchmark/specs.py",
     "rl/__init__.py",

@@ -19,14 +19,16 @@ import numpy as np
 from scipy.stats import bootstrap
 
 from baselines.benchmark.cells import file_name
-from baselines.benchmark.specs import POLICY, fingerprint, label, make_principal
+from baselines.benchmark.specs import POLICY, fingerprint, label, make_principal, parse
 from baselines.benchmark.statistics import privileged
-from baselines.benchmark.store import write_generated, write_whole
+from baselines.benchmark.store import write_generated
 from baselines.benchmark.tables import REGRETS, number
 from baselines.benchmark.versions import versions
+from baselines.files import write_whole
+from baselines.registry import PRINCIPALS, factory
 from baselines.rl.evaluate import SCORES, compare, interval
 from baselines.rl.recipes import RECIPES
-from baselines.tasks import SLOW, Task, task
+from baselines.tasks import Task, task
 from pa_env.layout import Floats
 
 Scores = dict[str, Floats]
@@ -60,7 +62,7 @@ def run(chosen: Sequence[Task], episodes: int, folder: Path, workers: int | None
         jobs = {}
         for name, specs in players.items():
             for principal in specs:
-                some = max(2, episodes // 10) if principal in SLOW else episodes
+                some = max(2, episodes // 10) if slow(principal) else episodes
                 jobs[pool.submit(play, name, principal, some, folder)] = name, principal
         bar = progress.add_task("principals", total=len(jobs))
         for job in as_completed(jobs):
@@ -68,6 +70,12 @@ def run(chosen: Sequence[Task], episodes: int, folder: Path, workers: int | None
             found[name][principal] = job.result()
             progress.advance(bar)
     return found
+
+
+def slow(principal: str) -> bool:
+    """Whether most rounds of a principal are played from Python."""
+    name = parse(principal).where
+    return name in PRINCIPALS and factory(name).slow
 
 
 def trained(principal: str) -> bool:

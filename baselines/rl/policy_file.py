@@ -10,6 +10,7 @@ before it is used. The metadata hold ``format``, ``algo``, ``task``, ``objective
 import hashlib
 import io
 import json
+import stat
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.benchmark.store import write_whole
+from baselines.files import write_whole
 from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL
 from baselines.scripted.profit_target import ProfitTarget
+from pa_env.checks import known
 
 FORMAT = "principal-agent-env policy 1"
 LARGEST = 1_000_000  # bytes
@@ -107,20 +109,35 @@ def save(path: Path, policy: Policy) -> None:
 
 
 def read(path: Path) -> Policy:
-    """The policy in a file; a ValueError says what is wrong with it."""
-    size = Path(path).stat().st_size
-    data = Path(path).read_bytes() if size <= LARGEST else b""
+    """The policy in a file; a ValueError says what is wrong with it. Memory stays within a few times ``LARGEST``."""
+    status = Path(path).stat()
+    data = b""
+    if regular := stat.S_ISREG(status.st_mode):  # a device may have no end, and a pipe would be waited for
+        with Path(path).open("rb") as file:
+            data = file.read(LARGEST + 1)
     try:
-        if size > LARGEST:
-            raise ValueError(f"{size:,} bytes are more than {LARGEST:,}")  # noqa: TRY301 - one message for all of them
-        with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            # What is not packed cannot unpack to more than the file; the sizes that it declares may be lies.
-            if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
-                raise ValueError("its arrays are compressed")  # noqa: TRY301
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            weights = {name: arrays[name] for name in arrays.files}
-        if "metadata" not in weights:
-            raise ValueError("it has no metadata")  # noqa: TRY301
-        return check(Policy(json.loads(str(weights.pop("metadata"))), weights))
+        if not regular:
+            raise ValueError("it is no regular file")  # noqa: TRY301 - one message for all of them
+        if len(data) > LARGEST:
+            raise ValueError(f"{status.st_size:,} bytes are more than {LARGEST:,}")  # noqa: TRY301
+        return check(_unpacked(data))
     except Exception as error:  # zipfile and NumPy raise all sorts of them on damaged files
         raise ValueError(f"path = {str(path)!r} is not a trained policy, or is damaged: {error}") from error
+
+
+def _unpacked(data: bytes) -> Policy:
+    """Metadata and weights in the bytes of a file; only names and sizes are checked."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = archive.infolist()
+    # What is not packed is read no further than the size that it declares; parts may lie over each other, though.
+    if any(part.compress_type != zipfile.ZIP_STORED for part in parts):
+        raise ValueError("its arrays are compressed")
+    if sum(part.file_size for part in parts) > len(data):
+        raise ValueError("its arrays are larger than the file")
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        if "metadata" not in arrays.files:
+            raise ValueError("it has no metadata")
+        for name in arrays.files:
+            known("array", name, ("metadata", *shapes(1)))
+        metadata = json.loads(str(arrays["metadata"]))
+        return Policy(metadata, {name: arrays[name] for name in arrays.files if name != "metadata"})

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from baselines.rl import WEIGHTS
+from baselines.registry import WEIGHTS
 from pa_env.checks import known
 
 

@@ -10,6 +10,7 @@ was not, and two runs with one seed give the same policy. In the folder of a run
 | ``lap-N.zip`` | the last checkpoint: model and optimiser, in Stable-Baselines3's format (a pickle) |
 | ``best.npz``, ``best.zip`` | the best policy by evaluation (a policy file, where it can hold it), and its model |
 | ``events.out.*`` | TensorBoard's |
+| ``lock`` | held by the one process that trains here |
 
 Evaluation plays the deterministic policy on held-out seeds, and the scripted principals on the same ones: the score is
 the mean of the paired differences to the best of them. The first policy is the script but for its tests of lower
@@ -19,7 +20,6 @@ only PPO's critic learns.
 
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.utils import set_random_seed
 
+from baselines.files import only_writer, remove_half_written, whole_file, write_whole
 from baselines.rl.algorithms import (
     ALGORITHMS,
     COPIES,
@@ -125,14 +126,18 @@ class Run:
         return record
 
     def train(self) -> None:
-        """Train to the end, from the last checkpoint if there is one."""
+        """Train to the end, from the last checkpoint if there is one; no other process may do so at the same time."""
+        if len(self.record["scores"]) <= self.laps:
+            with only_writer(self.out, self.out / "lock"):
+                remove_half_written(self.out)
+                self.record = self._record()  # another process may have gone on in the meantime
+                self._train()
+
+    def _train(self) -> None:
         import torch
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         scores = self.record["scores"]
-        if len(scores) > self.laps:
-            return
-        self.out.mkdir(parents=True, exist_ok=True)
         torch.set_num_threads(1)  # sums come out the same on any machine, and the networks are too small for more
         if not scores:
             self.record["parameters"] = self._first_parameters()
@@ -205,16 +210,19 @@ class Run:
         """Leave a checkpoint, and the best policy if this is it."""
         scores = self.record["scores"]
         checkpoint = self.out / f"lap-{len(scores) - 1}.zip"
-        _write(checkpoint, model.save)
+        with whole_file(checkpoint) as file:
+            model.save(file)
         if isinstance(model, OffPolicyAlgorithm):
-            _write(checkpoint.with_suffix(".pkl"), model.save_replay_buffer)
+            with whole_file(checkpoint.with_suffix(".pkl")) as file:
+                model.save_replay_buffer(file)
         if len(scores) == 1 or scores[-1] > max(scores[:-1]):  # a tie is no progress
             self.record["best"] = len(scores) - 1
-            _write(self.out / "best.zip", model.save)
+            with whole_file(self.out / "best.zip") as file:
+                model.save(file)
             about = {key: self.record[key] for key in ("algo", "task", "objective", "seed", "parameters")}
             if (policy := policy_of(model, about)) is not None:
                 save(self.out / "best.npz", policy)
-        _write(self.out / "run.json", lambda path: path.write_text(json.dumps(self.record, indent=1)))
+        write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
         for path in self.out.glob("lap-*"):
             if path.stem != checkpoint.stem:
                 path.unlink()
@@ -228,13 +236,6 @@ class _Progress(BaseCallback):
     def _on_step(self) -> bool:
         self.progress.update(self.bar, completed=self.num_timesteps)
         return True
-
-
-def _write(path: Path, write: Any) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_name("unfinished" + path.suffix)
-    write(unfinished)
-    os.replace(unfinished, path)
 
 
 def show(

@@ -46,6 +46,7 @@ class EpsilonGreedy(Principal):
     """
 
     name = "epsilon-greedy"
+    slow = True
 
     def __init__(self, n_arms: int, horizon: int, m: float | None = None, variant: str = "as-published") -> None:
         known("variant", variant, ("as-published", "gross", "every-round"))

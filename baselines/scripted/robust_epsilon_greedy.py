@@ -46,6 +46,7 @@ class RobustEpsilonGreedy(Principal):
     """
 
     name = "robust-epsilon-greedy"
+    slow = True
     stand_in = True
 
     def __init__(self, n_arms: int, horizon: int, m: float = 1.0, q: float = 1 / 3, window: int = 1000) -> None:

@@ -1,6 +1,11 @@
 """The command line at a tiny size."""
 
+import os
+import re
+import subprocess
+import sys
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,10 +16,9 @@ from typer.testing import CliRunner
 
 import baselines
 import pa_env
-from baselines import matchups, slopes, speed
 from baselines.__main__ import app
-from baselines.benchmark import cost
-from baselines.benchmark.cells import Cell
+from baselines.benchmark.cells import Cell, attempt
+from baselines.experiments import cost, matchups, slopes, speed
 from baselines.protocol import Phase
 from baselines.tasks import task, tasks
 from pa_env.game import Game
@@ -44,6 +48,38 @@ def test_help_has_an_example(command: str) -> None:
     assert not command or f"python -m baselines {command}" in " ".join(shown.output.split())
 
 
+OWN = """
+import os, sys
+from baselines.scripted.simple import Zero
+import beside
+class Own(Zero):
+    def rounds(self):
+        assert not {"", os.getcwd()} & set(sys.path), "the current folder is still on the path"
+        yield from super().rounds()
+"""
+
+
+@pytest.mark.parametrize("command", ["python -m baselines", "pa-bench"])
+def test_files_in_the_current_folder_do_not_pose_as_libraries(command: str, tmp_path: Path) -> None:
+    """With -m, Python itself imports the package before anything can be done about it: only what comes later counts."""
+    program = Path(sys.executable).with_name("pa-bench")
+    if command == "pa-bench" and not program.exists():
+        pytest.skip("pa-bench is not installed")
+    libraries = ["rich", "typer", "pyarrow", *(["numpy", "json", "signal", "random"] if command == "pa-bench" else [])]
+    for name in libraries:
+        (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('{name} of the current folder')")
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "beside.py").touch()
+    started = [str(program)] if command == "pa-bench" else [sys.executable, "-m", "baselines"]
+    environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
+    sweep = "run --task tiny --seeds 1 --workers 2 --out out --principal own:Own --principal own.py:Own"
+    for arguments in ("list", sweep):
+        words = [*started, *arguments.split()]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("out/cells/*.parquet"))) == 2
+
+
 def test_speed_prints_the_rows_asked_for() -> None:
     shown = CliRunner().invoke(app, ["speed", "--only", "held offer, K = 5, empirical", "--repeats", "1"])
     assert shown.exit_code == 0
@@ -57,10 +93,23 @@ def test_every_speed_row_has_work_and_a_target() -> None:
     assert all(row.work > 0 and row.yardstick_work > 0 and row.target > 0 for row in rows)
 
 
+def test_the_yardstick_of_turns_has_the_pygame_that_gymnasium_and_pettingzoo_want() -> None:
+    assert "pygame-ce" in metadata.packages_distributions()["pygame"]
+    with pytest.raises(metadata.PackageNotFoundError):  # both write the same files, and break each other
+        metadata.version("pygame")
+
+
 def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "tasks", lambda *names: tasks("tiny"))
     assert 0 < cost.share_in_game() < 1
     assert Game.advance.__qualname__ == "Game.advance"  # nothing is left patched
+    assert isinstance(attempt(cost.Timed(task("tiny"), "elimination", 0)).data, bytes)  # a failure takes no time
+
+
+def test_nothing_made_for_tests_is_shipped() -> None:
+    for package in (baselines, pa_env):
+        for path in Path(package.__file__).parent.rglob("*.py"):
+            assert not re.search(r"\b(unittest|pytest)\b", path.read_text()), path
 
 
 def test_who_wins_has_the_whole_suite_and_the_variants_of_epsilon_greedy() -> None:

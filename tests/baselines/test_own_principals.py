@@ -1,4 +1,4 @@
-"""The profit target and the bracket UCB: every offer as described, sound through every interface, and what they reach."""
+"""The profit target and the bracket UCB: every offer as described, the same in every interface, what they reach."""
 
 import itertools
 from typing import Any

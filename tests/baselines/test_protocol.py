@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium as gym
-import numba
 import numpy as np
 import pytest
 from helpers import OwnAgent
@@ -18,28 +17,29 @@ from baselines import Principal, Run, follow, hold, offer, simulate
 from baselines.protocol import Outcome, Rounds
 from baselines.registry import factory, principals
 from pa_env import IID, make_agent, principal_agent_v0
-from pa_env.game import Game, Totals
+from pa_env.game import Game
 from pa_env.gym_env import FollowerEnv
+from pa_env.layout import SCORES
+from pa_env.rules import compile_rule
 
 from .helpers import NO_BOUND, Floats, python, step_through
 
 K, T, SEED = 4, 1200, 11
 MU, THETA = [0.35, 0.8, 0.55, 0.0], [0.9, 0.2, 0.4, 1.0]
-DYADIC = [0.875, 0.25, 0.375, 1.0]  # in float32 to the last digit
 
 
 class Played(NamedTuple):
     """The arms of every round, and the game's sums at the end."""
 
     arms: list[int]
-    totals: Totals
+    totals: dict[str, float]
 
 
 # -------------------------------------------------------------------------------------- interfaces
 
 
-def totals_of(run: Run) -> Totals:
-    return Totals(*(getattr(run, name)[-1] for name in Totals._fields))
+def totals_of(run: Run) -> dict[str, float]:
+    return {name: float(sums[-1]) for name, sums in run.scores.items()}
 
 
 def by_simulation(principal: Principal, seed: int, checkpoints: Any = None, **settings: Any) -> Played:
@@ -181,7 +181,7 @@ def pair(name: str, instance: IID) -> tuple[Principal, dict[str, Any]]:
     return principal, {"agent": copy.deepcopy(agent), "instance": instance}
 
 
-@pytest.mark.parametrize("rewards", ["bernoulli", "beta", "gaussian"])
+@pytest.mark.parametrize("rewards", ["bernoulli", "beta", "gaussian", "constant"])
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_interface_gives_the_rounds_of_the_simulation(name: str, rewards: str) -> None:
     principal, settings = pair(name, IID(MU, THETA, rewards))
@@ -190,25 +190,6 @@ def test_every_interface_gives_the_rounds_of_the_simulation(name: str, rewards: 
         if interface == "batched" and principal.privileged:
             continue  # it sees one game
         assert played(principal, SEED, **settings) == expected, interface
-
-
-@pytest.mark.parametrize("name", ["elimination", "exploratory", "oracle"])
-def test_constant_rewards_are_exact_where_float32_has_them(name: str) -> None:
-    principal, settings = pair(name, IID(MU, DYADIC, "constant"))
-    expected = by_simulation(principal, SEED, **settings)
-    for interface in ("Gymnasium", "predict"):
-        assert INTERFACES[interface](principal, SEED, **settings) == expected
-
-
-@pytest.mark.parametrize("name", ["elimination", "exploratory"])
-def test_other_constant_rewards_are_read_in_float32(name: str) -> None:
-    """An observation is float32: theta = 0.9 is read as 0.89999998, and offers built on it move by as much."""
-    principal, settings = pair(name, IID(MU, THETA, "constant"))
-    expected = by_simulation(principal, SEED, **settings)
-    played = by_gymnasium(principal, SEED, **settings)
-    assert played.arms == expected.arms
-    assert played.totals == pytest.approx(expected.totals, rel=1e-6)
-    assert played.totals != expected.totals
 
 
 def test_the_oracle_reads_an_own_agents_beliefs_as_they_are_now_behind_every_interface() -> None:
@@ -220,7 +201,7 @@ def test_the_oracle_reads_an_own_agents_beliefs_as_they_are_now_behind_every_int
 # -------------------------------------------------------------------------------------- requests of every kind
 
 
-@numba.njit(RULE)
+@compile_rule
 def optimist(memory: Any, plays: Any, sums: Any, arm: int, reward: float, amounts: Any) -> int:
     """UCB on X; pays more after each refusal of the arm it wants, which it remembers with what it is told."""
     target, best = 0, -np.inf
@@ -449,7 +430,7 @@ def test_simulations_repeat_whatever_was_played_before() -> None:
     simulate(principal, IID(MU, THETA), seed=SEED + 1)
     principal.offer()
     again = simulate(principal, IID(MU, THETA), seed=SEED)
-    for name in Totals._fields:
+    for name in SCORES:
         assert getattr(first, name).tobytes() == getattr(again, name).tobytes()
     assert simulate(principal, IID(MU, THETA), seed=SEED + 1).utility[-1] != first.utility[-1]
 
@@ -486,7 +467,7 @@ def test_every_principal_of_the_registry_plays(name: str) -> None:
         assert (principal.n_arms, principal.horizon) == (K, 300)
     run = simulate(principal, instance, agent, horizon=300, seed=SEED)
     assert run.plays[-1].sum() == 300
-    assert np.isfinite([getattr(run, total)[-1] for total in Totals._fields]).all()
+    assert np.isfinite([getattr(run, total)[-1] for total in SCORES]).all()
 
 
 def test_principals_can_be_listed_before_and_after_one_is_made() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from baselines import make, published, simulate
-from baselines.published import CELLS, Cell, ToldUCB, compare, pseudo_regrets
+from baselines.experiments.published import CELLS, Cell, ToldUCB, compare, pseudo_regrets
 from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from pa_env.instances import IPA_K5, IPA_K50
 

@@ -10,9 +10,9 @@ import pytest
 
 import baselines
 from baselines import Principal, hold, offer, simulate
+from baselines.experiments.slopes import PRACTICAL, Curve, interval, regrets, slope
 from baselines.protocol import Rounds
-from baselines.simulation import Table, log_spaced
-from baselines.slopes import PRACTICAL, Curve, interval, regrets, slope
+from baselines.simulation import Match, log_spaced
 from pa_env import IID, make_agent
 from pa_env.checks import UNBOUNDED
 from pa_env.game import Game
@@ -180,7 +180,7 @@ def test_counters_pass_two_billion() -> None:
     principal.request()
     game.arrays.state["t"], game.plays[0, 0] = begun, begun
     principal.t, principal.plays = begun, game.plays[0].copy()
-    Table(principal, game).play_to(horizon)
+    Match(principal, game).play_to(horizon)
     assert (principal.t, game.rounds_played) == (horizon, horizon)
     assert principal.plays.tolist() == [horizon, 0]
     assert 1000 < principal.sums[0] < 1800

@@ -1,5 +1,6 @@
 """Principals by their specs: names with parameters, classes of one's own, trained policies."""
 
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from baselines import rl
 from baselines.benchmark.specs import fingerprint, make_principal, parse
+from baselines.registry import PRINCIPALS, factory
 from baselines.scripted.elimination import Elimination
 
 OWN = """
@@ -43,6 +45,29 @@ def test_a_name_with_parameters() -> None:
 
 def test_numbers_are_numbers() -> None:
     assert parse("x,a=3,b=0.5,c=practical,d=-1e3").parameters == {"a": 3, "b": 0.5, "c": "practical", "d": -1000.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"), [("true", True), ("True", True), ("false", False), ("False", False), ("", None)]
+)
+def test_flags_are_true_or_false(text: str, flag: bool | None) -> None:
+    made = make_principal(f"elimination,unknown_initial_means={text}" if text else "elimination", 3, 100)
+    assert isinstance(made, Elimination)
+    assert made.unknown_initial_means is bool(flag)
+
+
+@pytest.mark.parametrize("name", PRINCIPALS)
+def test_values_that_are_none_are_named_with_their_parameter(name: str) -> None:
+    values = ("10**400", "1" + "0" * 400, "-1" + "0" * 400, "1e400", "nan", "maybe", "", "0x10")
+    for parameter, taken in inspect.signature(factory(name)).parameters.items():
+        if parameter in ("n_arms", "horizon", "arms"):
+            continue
+        for value in values if taken.annotation is bool else (*values, "True", "false"):
+            with pytest.raises((ValueError, TypeError)) as raised:
+                make_principal(f"{name},{parameter}={value}", 3, 100, np.eye(3))
+            shown = str(float(value)) if value in ("1e400", "nan") else value
+            assert f"{parameter} = " in str(raised.value)
+            assert shown.lower() in str(raised.value).lower()
 
 
 def test_a_class_of_ones_own_in_a_file(own: Path) -> None:
@@ -99,6 +124,8 @@ def test_the_fingerprint_of_a_file_follows_its_contents(own: Path) -> None:
         ("{own}", "must say which class of the file, as in .*own.py:Haggler"),
         ("{own}:Hagler", "has no class 'Hagler'"),
         ("{own}:nobody", "nobody must be a subclass of baselines.Principal"),
+        ("{own}:Haggler,amount=true", r"amount = True must be no truth value"),
+        ("elimination,unknown_initial_means=1", "unknown_initial_means = 1 must be true or false"),
         ("{own}:Haggler,amont=1", r"'amont' is unknown \(did you mean 'amount'\?\)"),
     ],
 )

@@ -221,8 +221,8 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
     loaded = set(output.split())
     digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in versions.sources()}
     assert loaded >= {"baselines.rl.trained", "baselines.scripted.steiner", "pa_env.kernel"}
-    beside = {f"baselines.benchmark{part}" for part in ("", ".store", ".manifest", ".versions")}
-    assert loaded - digested == {"baselines", "baselines.tasks", "baselines.rl.recipes", *beside}
+    beside = {"baselines", "baselines.benchmark", "baselines.files", "baselines.tasks", "baselines.rl.recipes"}
+    assert loaded - digested == beside
 
 
 def test_a_principal_whose_file_was_changed(tmp_path: Path) -> None:
@@ -288,6 +288,8 @@ with locked(Path({str(tmp_path)!r})):
             pass
         process.kill()
         process.wait()
+    with locked(tmp_path), pytest.raises(StoreError, match="another command is writing to"), locked(tmp_path):
+        pass
     fill(tmp_path)
 
 

@@ -11,7 +11,7 @@ from baselines.benchmark.cells import Cell, play
 from baselines.benchmark.specs import parse
 from baselines.tasks import SUITES, TASKS, Task, setting, task, tasks
 from pa_env.instances import FAMILIES
-from pa_env.scripted_agents import PARAMETERS
+from pa_env.scripted_agents import AGENTS
 
 EVERY = list(TASKS.values())
 
@@ -29,7 +29,7 @@ def test_a_task_is_what_its_name_says(made: object) -> None:
         assert (made.dim or 0, made.n_arms, made.horizon) == (int(dim or 0), int(n_arms), int(float(horizon)))
         assert made.instance == ("unit-ball" if dim else family)
         assert made.agent == (agent or ("ols" if dim else "empirical-mean"))
-        assert made.make_agent().c0 == made.c0 == (float(c0 or 1) if "c0" in PARAMETERS[made.agent] else 0)
+        assert made.make_agent().c0 == made.c0 == (float(c0 or 1) if "c0" in AGENTS[made.agent].parameters else 0)
     assert made.instance in FAMILIES
     assert re.fullmatch(r"[A-Z][^.]*\.", made.probes)
     assert made.seeds >= 2

@@ -11,7 +11,7 @@ from baselines.benchmark.specs import make_principal
 from baselines.rl import comparison
 from baselines.rl.evaluate import compare
 from baselines.scripted.profit_target import ProfitTarget
-from baselines.tasks import SLOW, task
+from baselines.tasks import task
 
 SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "oracle", "ppo-k3-t100"))
 
@@ -25,7 +25,7 @@ def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.
     scores = found[SMALL.name]
     assert list(scores) == [*SMALL.principals, comparison.own_script("ppo-k3-t100")]
     for name, own in scores.items():
-        episodes = 2 if name in SLOW else 20
+        episodes = 2 if slow(name) else 20
         expected = compare({name: name}, SMALL, episodes)[name]
         assert {score: values.tolist() for score, values in own.items()} == {
             score: values.tolist() for score, values in expected.items()

@@ -2,8 +2,12 @@
 
 import io
 import json
+import os
 import pickle
+import struct
+import tracemalloc
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +173,66 @@ def test_nothing_is_unpacked(packed: int, tmp_path: Path) -> None:
             target.writestr(name, source.read(name))
     with pytest.raises(ValueError, match="its arrays are compressed"):
         read(tmp_path / "packed.npz")
+
+
+def overlapping(payload: bytes, parts: int) -> bytes:
+    """An archive of which every part contains all that follow it, and so is nearly as large as the whole."""
+    data, directory = payload, b""
+    heads = []
+    for i in reversed(range(parts)):
+        name = f"{i:04}".encode()
+        about = struct.pack("<5H3L2H", 20, 0, 0, 0, 33, zlib.crc32(data), len(data), len(data), len(name), 0)
+        heads.append((about, name))
+        data = b"PK\3\4" + about + name + data
+    for i, (about, name) in enumerate(reversed(heads)):
+        directory += b"PK\1\2" + struct.pack("<H", 20) + about + struct.pack("<3H2L", 0, 0, 0, 0, 34 * i) + name
+    return data + directory + b"PK\5\6" + struct.pack("<4H2LH", 0, 0, parts, parts, len(directory), len(data), 0)
+
+
+def test_parts_that_overlap_take_no_more_memory_than_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    path.write_bytes(overlapping(bytes(800_000), parts=200))  # 160 MB, if all were read
+    with zipfile.ZipFile(path) as archive:
+        assert archive.infolist()[199].file_size == 800_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="its arrays are larger than the file"):
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] < 5 * LARGEST
+    finally:
+        tracemalloc.stop()
+
+
+def test_only_the_parts_of_a_policy_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    save(path, random_policy())
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("arm.bios.npy", "anything")
+    with pytest.raises(ValueError, match=r"array = 'arm.bios' is unknown \(did you mean 'arm.bias'\?\)"):
+        read(path)
+
+
+def test_an_array_that_says_it_is_huge_is_refused(tmp_path: Path) -> None:
+    metadata, array = io.BytesIO(), io.BytesIO()
+    np.save(metadata, np.array(json.dumps(random_policy().metadata)))
+    for size in (10**8, 10**12):
+        header = {"descr": "<f4", "fortran_order": False, "shape": (size,)}
+        np.lib.format.write_array_header_1_0(array, header)
+        with zipfile.ZipFile(tmp_path / f"{size}.npz", "w") as archive:
+            archive.writestr("metadata.npy", metadata.getvalue())
+            archive.writestr("arm.bias.npy", array.getvalue() + bytes(100))
+        with pytest.raises(ValueError, match="not a trained policy"):
+            read(tmp_path / f"{size}.npz")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such things here")
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
+    path = {"pipe": tmp_path / "pipe.npz", "device": Path("/dev/zero"), "folder": tmp_path}[kind]
+    if kind == "pipe":
+        os.mkfifo(path)
+    with pytest.raises(ValueError, match="it is no regular file"):
+        rl.load(path, n_arms=3, horizon=100)
 
 
 def test_arrays_alone_are_no_policy(tmp_path: Path) -> None:

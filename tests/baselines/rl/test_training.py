@@ -1,7 +1,9 @@
 """Training: a solvable game is solved, one seed gives one policy, and a killed run goes on to the same one."""
 
+import errno
 import functools
 import json
+import os
 import signal
 import time
 from pathlib import Path
@@ -17,6 +19,7 @@ from typer.testing import CliRunner
 
 from baselines import make, rl
 from baselines.__main__ import app
+from baselines.files import only_writer
 from baselines.rl import training
 from baselines.rl.evaluate import compare
 from baselines.rl.features import SetActorCritic
@@ -113,6 +116,30 @@ def test_a_killed_run_goes_on_to_the_same_policy(tmp_path: Path) -> None:
     resumed = run(out, steps=8192)
     assert resumed.record == whole.record
     assert weights(out) == weights(tmp_path / "whole")
+
+
+def test_two_runs_at_once_in_a_folder(tmp_path: Path) -> None:
+    waiting = Run(task("k3-t100-uniform"), tmp_path, steps=3072, **TINY)  # type: ignore[arg-type]
+    with only_writer(tmp_path, tmp_path / "lock"), pytest.raises(OSError, match="another command is writing to"):
+        waiting.train()
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+    (tmp_path / ".77.lap-0.zip.tmp").write_text("half")  # of one that was killed
+    done = run(tmp_path)
+    waiting.train()  # knows what was done while it waited
+    assert waiting.record == done.record
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left on device; what was written before is whole"):
+            run(tmp_path)
+    assert not list(tmp_path.glob("*.zip")) + list(tmp_path.glob(".*"))
+    run(tmp_path)
 
 
 def test_a_finished_run_trains_no_more_and_others_are_kept_apart(

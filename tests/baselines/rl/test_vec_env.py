@@ -1,4 +1,4 @@
-"""Stable-Baselines3's interface to the batched game: the same rounds, same-step resets, cheap infos, spread beginnings."""
+"""Stable-Baselines3's interface to the batched game: the same rounds, resets, cheap infos, spread beginnings."""
 
 import gymnasium as gym
 import numpy as np

@@ -6,7 +6,7 @@ Each row times ours and its yardstick in turn, several times, and compares the b
 - Gymnasium's CartPole-v1 for the Gymnasium doors, scalar and vectorised;
 - PettingZoo's rps_v2 for the AEC door, driven by the same loop;
 - Stable-Baselines3's DummyVecEnv for its native VecEnv;
-- the plain NumPy loop of :mod:`baselines.numpy_loop` for principals that make a new offer every round.
+- the plain NumPy loop of :mod:`baselines.experiments.numpy_loop` for principals that make a new offer every round.
 """
 
 import functools
@@ -21,7 +21,7 @@ import gymnasium as gym
 import numpy as np
 
 import pa_env  # noqa: F401 - registers the environments
-from baselines import numpy_loop
+from baselines.experiments import numpy_loop
 from baselines.protocol import Principal
 from baselines.registry import make
 from baselines.simulation import simulate
@@ -236,7 +236,7 @@ def show(only: str, repeats: int) -> None:
     from rich.progress import track
     from rich.table import Table
 
-    from baselines.benchmark import cost
+    from baselines.experiments import cost
 
     console = Console()
     headings = ("what", "ours, ns", "yardstick, ns", "ratio", "target", "reached")

@@ -73,7 +73,7 @@ def best_arm_lost(principal: str, agent: str, horizon: int, seed: int) -> bool:
     """Whether the arm with the largest theta + mu is not active in the last phase, with K = 5 uniform arms."""
     made, game = Cell(setting(agent, "uniform", 5, horizon), f"{principal},constants=practical", seed).begin()
     instance = game.instance()
-    run = episode(made, game, seed, np.array([horizon]))
+    run = episode(made, game, np.array([horizon]))
     return int((instance.theta + instance.mu).argmax()) not in run.phases[-1].active
 
 

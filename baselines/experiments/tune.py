@@ -7,9 +7,9 @@ again with the same storage, it goes on to the same result; with another space, 
 package it begins anew, beside the old one. It plays seeds from 10**6 on, the finalists from 2 * 10**6 on; parameters
 are compared on the seeds below, which neither ever sees.
 
->>> from baselines.tune import TASKS
+>>> from baselines.experiments.tune import TASKS
 >>> TASKS["short"][0]
-Setting(n_arms=3, horizon=100, instance='uniform', agent='empirical-mean', runs=400, how=None)
+Setting(n_arms=3, horizon=100, instance='uniform', agent='empirical-mean', runs=400, exploration=None)
 """
 
 import hashlib
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import pa_env
+from baselines.files import only_writer
 from baselines.registry import factory, make
 from baselines.simulation import simulate
 from pa_env.checks import known, whole
@@ -46,13 +47,12 @@ class Setting:
     instance: str = "uniform"
     agent: str = "empirical-mean"
     runs: int = 20
-    how: str | None = None
-    """How an exploring agent explores; None: its default."""
+    exploration: str | None = None  # how an exploring agent explores; None: its default
 
     @property
     def opponent(self) -> ScriptedAgent:
         """The agent."""
-        return make_agent(self.agent, **({} if self.how is None else {"how": self.how}))
+        return make_agent(self.agent, **({} if self.exploration is None else {"exploration": self.exploration}))
 
     @property
     def reference(self) -> float:
@@ -77,7 +77,7 @@ TASKS = {
         Setting(20, 10_000, runs=25),
         Setting(20, 10_000, "misaligned", runs=25),
         Setting(5, 10_000, agent="exploratory", runs=25),
-        Setting(5, 10_000, agent="exploratory", runs=25, how="worst"),
+        Setting(5, 10_000, agent="exploratory", runs=25, exploration="worst"),
         Setting(5, 10_000, agent="oracle", runs=30),
         Setting(5, 100_000, runs=12),
         Setting(5, 100_000, agent="oracle", runs=12),
@@ -137,28 +137,38 @@ def tune(principal: str, task: str, trials: int, storage: Path) -> "optuna.Study
     whole("trials", trials, 1)
     import optuna
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
     from rich.progress import Progress
 
-    def objective(trial: "optuna.Trial") -> float:
-        space = SPACES[principal]
-        drawn = {name: trial.suggest_float(name, low, high, log=low > 0) for name, (low, high) in space.items()}
-        return loss(principal, task, drawn)
-
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    storage.parent.mkdir(parents=True, exist_ok=True)
-    journal = JournalStorage(JournalFileBackend(str(storage)))
-    study = optuna.create_study(study_name=study_name(principal, task), storage=journal, load_if_exists=True)
-    with Progress(transient=True) as progress:
+    space: dict[str, optuna.distributions.BaseDistribution] = {
+        name: optuna.distributions.FloatDistribution(low, high, log=low > 0)
+        for name, (low, high) in SPACES[principal].items()
+    }
+    lock, theirs = (storage.with_name(storage.name + ending) for ending in (".writer", ".lock"))
+    with only_writer(storage, lock, "name another file by --storage"), Progress(transient=True) as progress:
+        theirs.unlink(missing_ok=True)  # Optuna would wait for a process that was killed
+        _cut_half_a_line(storage)
+        journal = JournalStorage(JournalFileBackend(str(storage), JournalFileOpenLock(str(storage))))
+        study = optuna.create_study(study_name=study_name(principal, task), storage=journal, load_if_exists=True)
         bar = progress.add_task(f"{principal} {task}", total=trials)
         while (done := len(finished(study))) < trials:
             progress.update(bar, completed=done)
-            if not done:  # nor may a trial be left over that was killed before its end
-                study.enqueue_trial(shipped(principal))
-            # A seed for each trial, so that a search that was killed goes on as if it had not been.
-            study.sampler = optuna.samplers.TPESampler(seed=done)
-            study.optimize(objective, n_trials=1)
+            # Only finished trials are kept, and each is drawn with a seed of its own from those before it: so a search
+            # that was killed goes on as if it had not been.
+            drawing = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=done))
+            drawing.add_trials(finished(study))
+            drawn = drawing.ask(space).params if done else shipped(principal)
+            value = loss(principal, task, drawn)
+            study.add_trial(optuna.trial.create_trial(params=drawn, distributions=space, value=value))
     return study
+
+
+def _cut_half_a_line(storage: Path) -> None:
+    """Remove what a killed process has not written to its end; Optuna would take it for damage."""
+    if storage.exists():
+        with storage.open("rb+") as file:
+            file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def finished(study: "optuna.Study") -> list[Any]:

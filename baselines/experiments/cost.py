@@ -2,56 +2,57 @@
 
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from baselines.benchmark import sweep
 from baselines.benchmark.cells import Cell, attempt
 from baselines.benchmark.store import locked
+from baselines.protocol import Principal
 from baselines.tasks import tasks
 from pa_env.game import Game
 
-PLAYING = ("advance", "follow", "play")  # the methods of a game that play rounds
+
+class Timed(Cell):
+    """A cell that sums up the CPU time spent in the methods of its game that play rounds."""
+
+    playing = 0.0
+
+    def begin(self, files: Mapping[str, Path] | None = None) -> tuple[Principal, Game]:
+        """As any cell's; only this game is timed."""
+        principal, game = super().begin(files)
+        for name in ("advance", "follow"):
+            setattr(game, name, self._timed(getattr(game, name)))
+        return principal, game
+
+    def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            start = time.process_time()
+            played = method(*arguments, **named)
+            Timed.playing += time.process_time() - start
+            return played
+
+        return call
 
 
 def share_in_game() -> float:
-    """The share of CPU time that the default suite spends playing rounds; the rest is making, writing, starting.
+    """The share of CPU time that the default suite spends playing rounds; the rest is deciding, making and writing.
 
     One seed of everything is played, and counts as often as its task has seeds.
     """
     cells = sweep.plan(tasks("default"), (), 1)
     for cell in cells:  # compiles what is to be compiled
         attempt(Cell(replace(cell.task, horizon=100), cell.principal, 0))
-    inside, depth = 0.0, 0
-
-    def timed(method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any, **named: Any) -> Any:
-            nonlocal inside, depth
-            start, depth = time.process_time(), depth + 1
-            try:
-                return method(*arguments, **named)
-            finally:
-                depth -= 1
-                inside += (time.process_time() - start) * (depth == 0)  # `advance` may call `play`
-
-        return call
-
     playing = total = 0.0
-    with ExitStack() as patches:
-        folder = Path(patches.enter_context(tempfile.TemporaryDirectory()))
-        store = patches.enter_context(locked(folder / "out"))
+    with tempfile.TemporaryDirectory() as folder, locked(Path(folder) / "out") as store:
         store.enter(cells, "speed")
-        for name in PLAYING:
-            patches.enter_context(patch.object(Game, name, timed(getattr(Game, name))))
         for cell in cells:
-            start, inside = time.process_time(), 0.0
-            store.keep(attempt(cell))
+            start, Timed.playing = time.process_time(), 0.0
+            store.keep(attempt(Timed(cell.task, cell.principal, cell.seed)))
             total += cell.task.seeds * (time.process_time() - start)
-            playing += cell.task.seeds * inside
+            playing += cell.task.seeds * Timed.playing
     return playing / total
 
 

@@ -1,0 +1,38 @@
+"""What only POSIX has is not needed: Windows must be able to import every module, and to play cells."""
+
+import pkgutil
+from pathlib import Path
+
+import baselines
+
+from .helpers import python
+
+MODULES = [module.name for module in pkgutil.walk_packages(baselines.__path__, "baselines.")]
+
+
+def test_every_module_can_be_imported_where_there_is_no_posix() -> None:
+    code = f"""
+import signal
+del signal.pthread_sigmask
+sys.modules.update(fcntl=None, resource=None)
+for name in {MODULES}:
+    __import__(name)
+"""
+    with python(code) as process:
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+
+
+def test_cells_are_played_where_signals_cannot_be_blocked(tmp_path: Path) -> None:
+    code = f"""
+import signal
+from pathlib import Path
+del signal.pthread_sigmask
+from baselines.benchmark import sweep
+from baselines.tasks import tasks
+sweep.run(sweep.plan(tasks("tiny"), ["zero"], 2), Path({str(tmp_path / "out")!r}), "pa-bench run", workers=1)
+"""
+    with python(code) as process:
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert len(list((tmp_path / "out" / "cells").glob("*.parquet"))) == 2
