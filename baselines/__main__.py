@@ -263,7 +263,8 @@ def train(
         from baselines import tasks
         from baselines.rl import training
 
-        training.show(tasks.task(task), out, algo, objective, steps, seed, start, log_noise, episodes)
+        options = {"algo": algo, "objective": objective, "start": start, "log_noise": log_noise}
+        training.show(training.Run(tasks.task(task), out, steps=steps, seed=seed, **options), episodes)  # type: ignore[arg-type]
 
 
 @app.command()

@@ -181,7 +181,7 @@ def ray(cells: Sequence[Cell], store: Store, workers: int, address: str | None) 
 
 
 def reach(address: str) -> None:
-    """Raise if nobody listens at an address that is a host and a port: Ray itself would wait for minutes."""
+    """Raise if nothing listens at an address that is a host and a port: Ray itself would wait for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdecimal():
         try:

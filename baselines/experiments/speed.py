@@ -3,8 +3,8 @@
 Each row times ours and its yardstick in turn, several times, and compares the best of each. Yardsticks:
 
 - a NumPy uniform draw (``Generator.random(out=buffer)`` on a warm buffer of 100,000, per number) for held offers;
-- Gymnasium's CartPole-v1 for the Gymnasium doors, scalar and vectorised;
-- PettingZoo's rps_v2 for the AEC door, driven by the same loop;
+- Gymnasium's CartPole-v1 for the Gymnasium environments, scalar and vectorised;
+- PettingZoo's rps_v2 for the AEC environment, driven by the same loop;
 - Stable-Baselines3's DummyVecEnv for its native VecEnv;
 - the plain NumPy loop of :mod:`baselines.experiments.numpy_loop` for principals that make a new offer every round.
 """

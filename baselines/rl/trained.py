@@ -51,8 +51,9 @@ def relu(values: Any, first: int, size: int) -> None:
 
 
 @inlined
-def decide(weights: Any, n_arms: int, width: int, view: Any, entry: Any, hidden: Any, codes: Any, action: Any) -> None:
+def decide(weights: Any, view: Any, entry: Any, hidden: Any, codes: Any, action: Any) -> None:
     """The network: from the view to the action, before it is squashed."""
+    n_arms, width = action.size - OVERALL, hidden.size
     rest, top = FIELDS * n_arms, n_arms * width
     at = 0
     for a in range(n_arms):
@@ -100,7 +101,7 @@ def trained_rule() -> Callable[..., int]:
 
         hear(memory, K, plays, arm)
         look(memory, K, plays, sums, arm, view)
-        decide(weights, K, width, view, entry, hidden, codes, action)
+        decide(weights, view, entry, hidden, codes, action)
         for i in range(OVERALL + K):
             action[i] = math.tanh(action[i]) if memory[TANH] else min(1.0, max(-1.0, action[i]))
         return propose(memory, plays, sums, action, offer)

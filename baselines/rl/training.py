@@ -30,6 +30,7 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.utils import set_random_seed
 
+from baselines import rl
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
 from baselines.rl.algorithms import (
     ALGORITHMS,
@@ -42,7 +43,7 @@ from baselines.rl.algorithms import (
     take_over,
     training_env,
 )
-from baselines.rl.evaluate import compare, interval, play_out
+from baselines.rl.evaluate import compare, interval, play_out, table
 from baselines.rl.features import SetActorCritic
 from baselines.rl.policy_file import digest, read, save
 from baselines.rl.start import Search, find
@@ -238,31 +239,17 @@ class _Progress(BaseCallback):
         return True
 
 
-def show(
-    task: Task,
-    out: Path,
-    algo: str,
-    objective: str,
-    steps: int,
-    seed: int,
-    start: Path | None,
-    log_noise: float,
-    episodes: int,
-) -> None:
+def show(run: Run, episodes: int) -> None:
     """Train, then print the best policy beside the scripted principals of its task, on seeds never trained on."""
     from rich.console import Console
 
-    from baselines import rl
-    from baselines.rl.evaluate import table
-
-    run = Run(task, out, algo, objective, steps, seed, start=start, log_noise=log_noise)
     run.train()
-    best = out / "best.npz"
+    best = run.out / "best.npz"
     console = Console()
     lap = run.record["best"]
-    console.print(f"{f'best after {lap}' if lap else 'none beat the start'} of {run.laps} laps: {out}")
+    console.print(f"{f'best after {lap}' if lap else 'none beat the start'} of {run.laps} laps: {run.out}")
     if best.exists():
-        trained = rl.load(best, n_arms=task.n_arms, horizon=task.horizon)
-        console.print(table(trained, task, episodes))
+        trained = rl.load(best, n_arms=run.task.n_arms, horizon=run.task.horizon)
+        console.print(table(trained, run.task, episodes))
     else:
-        console.print(f"no policy file holds what {algo} learns: its best model is {out / 'best.zip'}")
+        console.print(f"no policy file holds what {run.algo} learns: its best model is {run.out / 'best.zip'}")

@@ -37,7 +37,7 @@ OBJECTIVES = {"utility": "regret_oracle", "regret": "regret"}
 
 
 class GameVecEnv(VecEnv):
-    """Stable-Baselines3's door to a batched game, bare or wrapped, with ``autoreset_mode`` DISABLED.
+    """Stable-Baselines3's interface to a batched game, bare or wrapped, with ``autoreset_mode`` DISABLED.
 
     ``objective``: None for the reward as played, X - pi_A; "utility" for its expectation theta_A - pi_A, less what the
     best fixed incentive would bring; "regret" for minus the round's share of R_T. The last two are privileged, and fine
@@ -60,7 +60,7 @@ class GameVecEnv(VecEnv):
 
     @classmethod
     def of(cls, name: str, copies: int, staggered: bool = False, **settings: Any) -> "GameVecEnv":
-        """The game of a Gymnasium id, with the keyword arguments of its doors."""
+        """The game of a Gymnasium id, with its keyword arguments."""
         return cls(gym.make_vec(name, num_envs=copies, autoreset_mode="Disabled", **settings), staggered=staggered)
 
     def reset(self) -> NDArray[np.float32]:

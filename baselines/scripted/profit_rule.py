@@ -53,7 +53,7 @@ from pa_env.layout import Floats
 from pa_env.rules import compile_rule
 
 PARAMETERS = ("bonus", "fade", "growth", "caution", "drift", "suspicion", "forgetting", "ceiling")
-NO_ARM = -2.0  # as the arm tested: neither an arm nor the NOBODY of the first round
+NO_ARM = -2.0  # as the arm tested: neither an arm nor the -1 of the first round
 EVERY_ARM = -1.0  # as optimism: pay all arms
 TEST_EVERY = 2.0  # explorations for each test of a lower price
 TEST_FROM, TEST_AGAIN = 1000.0, 1.3  # round of the first test by the clock, and the factor to the next

@@ -25,7 +25,7 @@ def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.
     scores = found[SMALL.name]
     assert list(scores) == [*SMALL.principals, comparison.own_script("ppo-k3-t100")]
     for name, own in scores.items():
-        episodes = 2 if slow(name) else 20
+        episodes = 2 if comparison.slow(name) else 20
         expected = compare({name: name}, SMALL, episodes)[name]
         assert {score: values.tolist() for score, values in own.items()} == {
             score: values.tolist() for score, values in expected.items()
