@@ -19,6 +19,7 @@ Three kinds of request: :func:`hold` an amount on one arm, :func:`offer` a whole
 or until a stop rule fires, and :func:`follow` a compiled rule that makes the offer anew each round.
 """
 
+import math
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, NamedTuple
 
@@ -272,7 +273,7 @@ class Principal:
                 self.held_stop = StopRule(request.target, *request.stop)
         elif not isinstance(request, Follow):
             raise TypeError(f"{self.name!r} yielded {request!r}: rounds() must yield hold(), offer() or follow()")
-        whole("rounds", request.rounds, 1)
+        whole("rounds", request.rounds, 1, math.inf)
         self._request: Request = request
         self._before = (self.t, self.plays, self.sums)
         self.last = (NO_ARM, 0.0)  # arm and reward of the request's last round

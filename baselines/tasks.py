@@ -133,7 +133,7 @@ def _table_1() -> Iterator[Task]:
         yield setting(agent, "unit-ball", n_arms, horizon)
     for agent, dim in product(LINEAR_AGENTS, (2, 5)):
         yield setting(agent, "unit-ball", 10, 10**5, dim=dim)
-    # The paper's constants for an agent that explores leave their first phase this early only if she does so little.
+    # The paper's constants for an agent that explores leave their first phase this early only if it does so little.
     yield setting("exploratory", "uniform", 5, 10**6, c0=0.05)
 
 

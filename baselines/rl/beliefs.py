@@ -6,7 +6,7 @@ numbers from -1 to 1:
 | action | what it does |
 |---|---|
 | 0 | multiplies the bonus, the optimism about theta, by exp(2 u) |
-| 1 | moves the price by 3 u standard deviations of what it rests on, from below 0 if she would play the arm anyway |
+| 1 | moves the price by 3 u standard deviations of what it rests on, from below 0 if the arm would win anyway |
 | 2 + a | adds u / 2 to what arm a is held to be worth |
 
 An action of zeros is the script's own offer but for its tests of lower prices, so that training starts from there, and

@@ -15,7 +15,7 @@ from pa_env.layout import Floats
 
 SEARCH_SEEDS = 7 * 10**8
 SEARCHED = tuple(name for name in PARAMETERS if name != "ceiling")
-# An agent that has tried more arms earns more for both, though R_T, which compares with her beliefs, does not say so.
+# An agent that has tried more arms earns more for both, though R_T, which compares with its beliefs, does not say so.
 GIVEN: dict[str, dict[str, float]] = {"expected_utility": {"ceiling": 2.0}, "regret": {}}
 SPREAD = 0.7  # of the first candidates, in logarithms
 

@@ -70,6 +70,13 @@ def step_through(principal: Principal, seed: int, **settings: Any) -> tuple[list
     return infos, offers, game
 
 
+def offered(request: Hold, n_arms: int) -> Floats:
+    """The offer (n_arms,) of a request."""
+    vector = np.zeros(n_arms)
+    vector[list(request.arms)] = request.amounts
+    return vector
+
+
 def contents(directory: Path) -> dict[str, bytes]:
     """Every file under a folder."""
     return {str(p.relative_to(directory)): p.read_bytes() for p in sorted(directory.rglob("*")) if p.is_file()}

@@ -33,6 +33,9 @@ from baselines.scripted import (
     search,
     steiner,
 )
+from pa_env.layout import Stop
+
+from .helpers import offered
 
 TOLERANCE = 1e-9
 
@@ -395,9 +398,9 @@ def same_offer(made: list[float], question: Question, t: int) -> None:
 
 def tell(principal: Principal, plays: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
     """What a whole request brought."""
-    principal.t += int(plays.sum())
-    principal.plays, principal.sums = principal.plays + plays, principal.sums + rewards
-    principal.settle()
+    if principal.held_stop is not None:  # the stop rule has fired, if there were fewer rounds than asked for
+        principal.held_stop.entries[Stop.WITHDRAWN] = 1.0
+    principal.take_in(int(plays.sum()), principal.plays + plays, principal.sums + rewards)
 
 
 def same_phases(principal: Principal, paper: Pseudocode) -> None:
@@ -453,7 +456,7 @@ class Replay:
         while paper.m <= phases:
             request = principal.request()
             assert isinstance(request, Hold)
-            same_offer(request.incentives(self.n_arms).tolist(), question, principal.t)
+            same_offer(offered(request, self.n_arms).tolist(), question, principal.t)
             assert request.rounds == question.rounds, question
             assert request.stop == (pytest.approx(question.stop, abs=TOLERANCE) if question.stop else None)
             plays, rewards = np.zeros(self.n_arms, np.int64), np.zeros(self.n_arms)
@@ -587,9 +590,9 @@ def test_two_phases_of_elimination_by_hand() -> None:
         *(([pi, 0.0], 1) for pi in search),
         ([held, 0.0], 3904),
     ]
-    made = [(request.incentives(2), request.rounds) for request in obeyed("elimination", 17, n_arms=2, horizon=16)]
-    for (offered, rounds), (incentives, length) in zip(made, expected, strict=True):
-        assert offered == pytest.approx(incentives, abs=2e-7)
+    made = [(offered(request, 2), request.rounds) for request in obeyed("elimination", 17, n_arms=2, horizon=16)]
+    for (offer, rounds), (incentives, length) in zip(made, expected, strict=True):
+        assert offer == pytest.approx(incentives, abs=2e-7)
         assert rounds == length
 
 

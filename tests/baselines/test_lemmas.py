@@ -21,7 +21,7 @@ from baselines.scripted.search import asymmetric_search
 from pa_env import IID, make_agent
 from pa_env.scripted_agents import ScriptedAgent
 
-from .helpers import Entry, Floats, watch
+from .helpers import Entry, Floats, offered, watch
 
 # -------------------------------------------------------------------------------------- the search
 
@@ -201,7 +201,9 @@ def greedy_games(request: pytest.FixtureRequest) -> list[Game]:
 def exploring_games(request: pytest.FixtureRequest) -> list[Game]:
     agent = EXPLORING if request.param == "exploratory" else KNOWING
     hows = ("uniform", "worst", "round-robin")
-    return [play(request.param, make_agent(agent, c0=C0, how=hows[seed % 3]), seed, T, c0=C0) for seed in range(15)]
+    return [
+        play(request.param, make_agent(agent, c0=C0, exploration=hows[seed % 3]), seed, T, c0=C0) for seed in range(15)
+    ]
 
 
 def lost_the_best(game: Game) -> bool:
@@ -356,7 +358,7 @@ def test_the_median_tells_clear_winners_and_clear_losers(exploring_games: list[G
         for note in game.notes:
             if len(note.request.arms) == 1 or note.phase.number + 1 not in following:
                 continue
-            values, arm = note.means + note.request.incentives(5), note.request.target
+            values, arm = note.means + offered(note.request, 5), note.request.target
             lead = values[arm] - max(values[b] for b in note.phase.active if b != arm)
             if abs(lead) > 2 * note.request.rounds / note.plays[list(note.phase.active)].min():
                 stays = arm in following[note.phase.number + 1]

@@ -212,7 +212,7 @@ def test_checkpoints_that_are_not_whole_numbers(checkpoints: Any) -> None:
 BAD_CALLS: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "horizon": ({"horizon": 1}, ValueError, r"horizon = 1 must be an integer at least 2"),
     "half": ({"horizon": 10.5}, TypeError, r"horizon = 10.5 must be an integer"),
-    "seed": ({"seed": -1}, ValueError, r"seed = -1 must be an integer, at least 0"),
+    "seed": ({"seed": -1}, ValueError, r"seed = -1 must be an integer at least 0"),
     "agent": ({"agent": "learner"}, ValueError, r"agent = 'learner' is unknown.*; known: empirical-mean"),
     "instance": ({"instance": "uniformly"}, ValueError, r"instance = 'uniformly' is unknown"),
     "arms": ({"instance": IID([0.1, 0.2], [0.3, 0.4])}, ValueError, r"instance has 2 arms.*n_arms = 3"),

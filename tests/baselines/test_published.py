@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from baselines import make, published, simulate
+from baselines import make, simulate
+from baselines.experiments import published
 from baselines.experiments.published import CELLS, Cell, ToldUCB, compare, pseudo_regrets
 from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from pa_env.instances import IPA_K5, IPA_K50

@@ -35,8 +35,8 @@ def test_the_columns_of_a_cell() -> None:
     expected = {
         **{"task": text, "version": integers, "principal": text, "agent": text, "c0": numbers, "instance": text},
         **{"n_arms": integers, "dim": integers, "horizon": integers, "seed": integers, "rounds": integers},
-        **{"regret": numbers, "regret_oracle": numbers, "regret_bar": numbers, "utility": numbers},
-        **{"expected_utility": numbers, "overpayment": numbers, "misses": integers},
+        **{"utility": numbers, "expected_utility": numbers, "regret": numbers, "regret_oracle": numbers},
+        **{"regret_bar": numbers, "overpayment": numbers, "misses": integers},
         **{"plays": "list<item: int64>", "offers": "list<item: double>", "optimal_incentives": "list<item: double>"},
     }
     assert {field.name: str(field.type) for field in schema()} == expected
@@ -221,7 +221,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
     loaded = set(output.split())
     digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in versions.sources()}
     assert loaded >= {"baselines.rl.trained", "baselines.scripted.steiner", "pa_env.kernel"}
-    beside = {"baselines", "baselines.benchmark", "baselines.files", "baselines.tasks", "baselines.rl.recipes"}
+    beside = {"baselines", "baselines.benchmark", "baselines.files", "baselines.tasks"}
     assert loaded - digested == beside
 
 

@@ -1,0 +1,107 @@
+"""Whole episodes of many copies, one after another, with offers made by a compiled rule."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pa_env.compiling import inlined
+from pa_env.kernel.play import follow
+from pa_env.layout import NO_ARM, Arrays, Floats, Integers, LinearArrays, Result, Row
+
+
+class Recorded(NamedTuple):
+    """What is kept of N episodes at each of C checkpoints."""
+
+    totals: Floats  # (N, C, len(Score))
+    plays: Integers  # (N, C, K)
+    misses: Integers  # (N, C)
+    offers: Floats  # (N, C, K), of the last round before the checkpoint
+    beliefs: Floats  # (N, C, K), with which the agent answered in that round
+
+
+class Work(NamedTuple):
+    """Arrays that an episode writes to."""
+
+    memory: Floats  # (M,), the rule's
+    offers: Floats  # (1, K)
+    results: Floats  # (1, len(Result) - 1 + K)
+
+
+@inlined
+def one_copy(arrays: Arrays, i: int) -> Arrays:
+    """The arrays of copy ``i`` alone: views."""
+    return Arrays(
+        arrays.rules,
+        arrays.state[i : i + 1],
+        arrays.arms[i : i + 1],
+        arrays.plays[i : i + 1],
+        arrays.totals[i : i + 1],
+        arrays.summary[i : i + 1],
+        arrays.gains[i : i + 1],
+        arrays.scratch,
+    )
+
+
+@inlined
+def one_linear_copy(linear: LinearArrays, i: int) -> LinearArrays:
+    """The linear arrays of copy ``i`` alone: views."""
+    return LinearArrays(
+        linear.vectors[i : i + 1],
+        linear.parameters[i : i + 1],
+        linear.basis[i : i + 1],
+        linear.coordinates[i : i + 1],
+        linear.gram[i : i + 1],
+        linear.factor[i : i + 1],
+        linear.moment[i : i + 1],
+        linear.estimate[i : i + 1],
+    )
+
+
+def play_episodes(
+    arrays: Arrays,
+    linear: LinearArrays | None,
+    rule: Callable[..., int],
+    memories: Floats,
+    marks: Integers,
+    recorded: Recorded,
+    work: Work,
+) -> int:
+    """Play every copy from its beginning to the last checkpoint; compiled by :mod:`pa_env.rules`.
+
+    Args:
+        arrays: the game, whose copies have just begun.
+        linear: what it has on top when rewards are linear.
+        rule: makes the offers, see :func:`pa_env.kernel.play.follow`.
+        memories: (N, M), the rule's memory at the beginning of each episode; or (1, M), the same for all.
+        marks: (C,), checkpoints in increasing order.
+        recorded: written.
+        work: written.
+
+    Returns:
+        -1, or the index of the copy in which the rule made a bad offer, which is in ``work.offers``.
+    """
+    n_arms = arrays.plays.shape[1]
+    for i in range(arrays.plays.shape[0]):
+        game = one_copy(arrays, i)
+        own = None if linear is None else one_linear_copy(linear, i)
+        for k in range(work.memory.size):
+            work.memory[k] = memories[i if memories.shape[0] > 1 else 0, k]
+        work.results[0, Result.ARM], work.results[0, Result.REWARD] = NO_ARM, 0.0
+        t, misses = 0, 0
+        for c in range(marks.size):
+            for end in range(marks[c] - 1, marks[c] + 1):  # beliefs are noted before the round of the checkpoint
+                if end == marks[c]:
+                    for a in range(n_arms):
+                        recorded.beliefs[i, c, a] = game.arms[0, Row.MEAN, a]
+                if end > t:
+                    missed = follow(game, own, rule, work.memory, work.offers, work.results, end - t)
+                    if missed < 0:
+                        return i
+                    misses += missed
+                    t = end
+            for k in range(game.totals.shape[2]):
+                recorded.totals[i, c, k] = game.totals[0, 0, k] + game.totals[0, 1, k]
+            for a in range(n_arms):
+                recorded.plays[i, c, a] = game.plays[0, a]
+                recorded.offers[i, c, a] = work.offers[0, a]
+            recorded.misses[i, c] = misses
+    return -1
