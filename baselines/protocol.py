@@ -139,14 +139,26 @@ class Principal:
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode. Without a seed, the next of the principal's own stream of seeds."""
         self.seed = seed_of(seed)
-        source = self._own_seeds.spawn(1)[0] if seed is None else np.random.SeedSequence([seed, 0])
-        self.rng = np.random.default_rng(source)
+        self._source = self._own_seeds.spawn(1)[0] if seed is None else None
+        self._rng: np.random.Generator | None = None
         self.plays: Integers = np.zeros(self.n_arms, np.int64)
         self.sums: Floats = np.zeros(self.n_arms)
         self.t = 0
         self.phases: list[Phase] = []
         self._coroutine: Rounds | None = None
         self._offered: Floats | None = None
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The principal's own randomness in this episode; made when first asked for."""
+        if self._rng is None:
+            self._rng = np.random.default_rng(self._source or np.random.SeedSequence([self.seed, 0]))  # type: ignore[arg-type]
+        return self._rng
+
+    @property
+    def draws(self) -> bool:
+        """Whether it has asked for random numbers in this episode."""
+        return self._rng is not None
 
     @property
     def theta_hat(self) -> Floats:

@@ -1,4 +1,4 @@
-"""A principal against a game, at any horizon: requests are played whole by the compiled game.
+"""A principal against a game, at any horizon, for one episode or many: requests are played whole by the compiled game.
 
 >>> import baselines
 >>> run = baselines.simulate("zero", "ipa-k5", agent="oracle", horizon=10**6, seed=1)
@@ -10,23 +10,29 @@ running float64 totals, flushed every 4096 rounds, so that a billion additions l
 behind an estimate are summed plainly in the order of play: exactly when Bernoulli, to 1e-9 otherwise at 1e7 rounds.
 """
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Hold, Phase, Principal
+from baselines.protocol import Follow, Hold, Principal
 from baselines.registry import make, parameters
 from pa_env.checks import UNBOUNDED, seed_of, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
+from pa_env.kernel.episodes import Recorded
 from pa_env.layout import SCORES, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
+
+ROUNDS_AT_ONCE = 200_000  # in one compiled call, which does not hear Ctrl-C: about 50 ms
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a simulation brought, at each of C checkpoints.
+    """What a simulation brought, at each of C checkpoints. Of many episodes, arrays have a leading axis over them.
 
     Every score of :class:`pa_env.layout.Score` is an attribute (C,): its sum over the rounds up to the checkpoint.
     ``regret`` is R_T, against the best incentives for the agent's beliefs at the time; ``regret_oracle`` is
@@ -41,7 +47,8 @@ class Run:
         plays: (C, n_arms).
         offers: (C, n_arms), incentives of the last round before each checkpoint.
         optimal_incentives: (C, n_arms), pi*_a for the beliefs with which the agent answered in that round.
-        phases: of the principal, if it has any.
+        phases: of the principal, if it has any; of many episodes, a list for each.
+        seeds: of many episodes; None for one.
     """
 
     checkpoints: Integers
@@ -50,13 +57,19 @@ class Run:
     plays: Integers
     offers: Floats
     optimal_incentives: Floats
-    phases: list[Phase]
+    phases: list[Any]
+    seeds: Integers | None = None
 
     def __getattr__(self, name: str) -> Floats:
         """The sums of a score."""
         if name not in SCORES:
             raise AttributeError(f"a run has no {name!r}; scores: {', '.join(SCORES)}")
         return self.scores[name]
+
+    def episode(self, i: int) -> "Run":
+        """The i-th of many episodes."""
+        arrays = (self.misses[i], self.plays[i], self.offers[i], self.optimal_incentives[i])
+        return Run(self.checkpoints, {name: sums[i] for name, sums in self.scores.items()}, *arrays, self.phases[i])
 
 
 def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
@@ -72,32 +85,40 @@ def simulate(
     horizon: int | None = None,
     seed: int = 0,
     checkpoints: ArrayLike | None = None,
+    seeds: Iterable[int] | None = None,
 ) -> Run:
-    """Play one episode. There is no upper bound on incentives.
+    """Play one episode, or many. There is no upper bound on incentives.
+
+    >>> simulate("profit-target", horizon=200, seeds=range(100)).regret.shape  # episodes, checkpoints
+    (100, 1)
 
     Args:
         principal: one made already, or a name of :func:`baselines.principals`: then it is made for the game, and told
-            the arms of this episode if it asks for them.
+            the arms of the episode if it asks for them.
         instance: a family's name, an instance, or a function ``rng -> instance``; see :mod:`pa_env.instances`.
         agent: a name, the result of ``pa_env.make_agent``, or your own object.
         horizon: rounds; by default the principal's own, and 10,000 for one by name.
-        seed: of the game and of the principal.
-        checkpoints: rounds after which the sums are kept; by default spaced evenly in their logarithm.
+        seed: of the game and of the principal, for one episode.
+        checkpoints: rounds after which the sums are kept; by default spaced evenly in their logarithm for one episode,
+            and the horizon alone for many.
+        seeds: of many episodes; each is what :func:`simulate` plays with its seed alone.
     """
     if not isinstance(principal, str | Principal):
         raise TypeError(f"principal = {principal!r} must be a name, or an object that is a baselines.Principal")
     if horizon is None:
         horizon = 10_000 if isinstance(principal, str) else principal.horizon
     horizon = whole("horizon", horizon, 2)
-    marks = log_spaced(horizon) if checkpoints is None else np.unique(np.asarray(checkpoints))
+    if checkpoints is None:
+        marks = log_spaced(horizon) if seeds is None else np.array([horizon])
+    else:
+        marks = np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}, and be integers")
     n_arms = None if isinstance(principal, str) else principal.n_arms
-    game = Game(n_arms, horizon, agent, instance, max_incentive=UNBOUNDED, observe=False)
-    game.begin(seeds=[seed_of(seed)])
-    if isinstance(principal, str):
-        principal = make_for(principal, game)
-    return episode(principal, game, marks)
+    episodes = Episodes(principal, {"n_arms": n_arms, "horizon": horizon, "agent": agent, "instance": instance})
+    if seeds is None:
+        return episodes.play([seed_of(seed) or 0], marks.astype(np.int64)).episode(0)
+    return episodes.play([whole("seeds", each, 0, math.inf) for each in seeds], marks.astype(np.int64))
 
 
 def make_for(name: str, game: Game) -> Principal:
@@ -118,30 +139,89 @@ def make_for(name: str, game: Game) -> Principal:
     return make(name, n_arms=game.n_arms, horizon=game.horizon, **told)
 
 
+class Episodes:
+    """Episodes of a principal in a setting.
+
+    A principal that follows one compiled rule from the first round on is played without Python between episodes. Others
+    are played one by one, in a game that is made once.
+
+    Args:
+        principal: made already; or a name, by which it is made anew for each episode.
+        settings: keyword arguments of :class:`pa_env.game.Game`.
+    """
+
+    def __init__(self, principal: str | Principal, settings: dict[str, Any]) -> None:
+        self.principal = principal
+        self.settings = settings | {"max_incentive": UNBOUNDED, "observe": False}
+        self.game = Game(**self.settings)
+
+    def play(self, seeds: list[int], marks: Integers) -> Run:
+        """Play an episode of each seed, scored at the checkpoints ``marks`` (C,)."""
+        if not seeds:
+            raise ValueError("seeds = [] must have at least one seed")
+        parts = self._by_rule(seeds, marks)
+        phases: list[Any] = [[] for _ in seeds]
+        if parts is None:
+            parts, phases = [], []
+            for seed in seeds:
+                principal = self._begin(seed)
+                parts.append(Match(principal, self.game).play(marks))
+                phases.append(principal.phases)
+        recorded = Recorded(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return run_of(recorded, marks, phases, np.array(seeds, np.int64 if max(seeds) < 2**63 else object))
+
+    def _begin(self, seed: int) -> Principal:
+        """Begin an episode of the one game; its principal, which begins too."""
+        self.game.begin(seeds=[seed])
+        principal = self.principal if isinstance(self.principal, Principal) else make_for(self.principal, self.game)
+        return started(principal, self.game)
+
+    def _by_rule(self, seeds: list[int], marks: Integers) -> list[Recorded] | None:
+        """The episodes of a principal that follows one rule from the first round on; None if it does not."""
+        principal, game = self._begin(seeds[0]), self.game
+        at_once = max(1, ROUNDS_AT_ONCE // game.horizon)
+        if principal.privileged or game.plays_python_agents or game.dim or game.horizon > ROUNDS_AT_ONCE:
+            return None
+        request = principal.request()
+        if not isinstance(request, Follow) or request.rounds < game.horizon:
+            return None
+        parts = []
+        for first in range(0, len(seeds), at_once):
+            chunk = seeds[first : first + at_once]
+            copies = Game(**self.settings, copies=len(chunk))
+            copies.begin(seeds=chunk)
+            memories = request.memory[None]
+            if principal.draws:  # so its memory is another in each episode
+                memories = np.stack([self._begin(seed).request().memory for seed in chunk])  # type: ignore[union-attr]
+            parts.append(copies.play_episodes(request.rule, memories, marks))
+        return parts
+
+
 def episode(principal: Principal, game: Game, marks: Integers) -> Run:
-    """Play a game that has just begun up to the last of the checkpoints ``marks``."""
+    """Play a game that has just begun up to the last of the checkpoints ``marks`` (C,)."""
+    recorded = Match(started(principal, game), game).play(marks)
+    return run_of(recorded, marks, [principal.phases]).episode(0)
+
+
+def started(principal: Principal, game: Game) -> Principal:
+    """The principal at the beginning of the game's episode."""
     principal.reset(seed=game.principal_seed())
     if principal.privileged:
         principal.attach(game)
-    match = Match(principal, game)
-    rows = []
-    plays = np.empty((marks.size, game.n_arms), np.int64)
-    offers, beliefs = np.empty(plays.shape), np.empty(plays.shape)
-    misses = np.empty(marks.size, np.int64)
-    for i, mark in enumerate(marks.tolist()):
-        match.play_to(mark - 1)
-        beliefs[i] = game.means[0]  # before the round's reward moves them
-        match.play_to(mark)
-        rows.append(game.totals())
-        plays[i], offers[i], misses[i] = game.plays[0], match.offer, match.misses
+    return principal
+
+
+def run_of(recorded: Recorded, marks: Integers, phases: list[Any], seeds: Integers | None = None) -> Run:
+    """The run of recorded episodes."""
     return Run(
         checkpoints=marks,
-        scores={score: np.array([row[score] for row in rows]) for score in SCORES},
-        misses=misses,
-        plays=plays,
-        offers=offers,
-        optimal_incentives=beliefs.max(axis=1, keepdims=True) - beliefs,
-        phases=principal.phases,
+        scores={name: recorded.totals[:, :, i] for i, name in enumerate(SCORES)},
+        misses=recorded.misses,
+        plays=recorded.plays,
+        offers=recorded.offers,
+        optimal_incentives=recorded.beliefs.max(axis=2, keepdims=True) - recorded.beliefs,
+        phases=phases,
+        seeds=seeds,
     )
 
 
@@ -152,6 +232,20 @@ class Match:
         self.principal, self.game = principal, game
         self.misses = 0
         self.offer: Floats = np.zeros(game.n_arms)  # of the last round played
+
+    def play(self, marks: Integers) -> Recorded:
+        """Play a game that has just begun up to the last of the checkpoints ``marks`` (C,); one episode's record."""
+        game, shape = self.game, (1, marks.size)
+        totals, misses = np.empty((*shape, len(SCORES))), np.empty(shape, np.int64)
+        plays = np.empty((*shape, game.n_arms), np.int64)
+        offers, beliefs = np.empty(plays.shape), np.empty(plays.shape)
+        for c, mark in enumerate(marks.tolist()):
+            self.play_to(mark - 1)
+            beliefs[0, c] = game.means[0]  # before the round's reward moves them
+            self.play_to(mark)
+            totals[0, c], plays[0, c] = game.arrays.totals[0].sum(axis=0), game.plays[0]
+            offers[0, c], misses[0, c] = self.offer, self.misses
+        return Recorded(totals, plays, misses, offers, beliefs)
 
     def play_to(self, mark: int) -> None:
         """Play on until ``mark`` rounds are played in all; a request cut there goes on at the next call."""

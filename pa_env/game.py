@@ -26,7 +26,8 @@ from pa_env.compiling import Direct, machine_code
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
 from pa_env.kernel import instances as kernel_instances
 from pa_env.kernel.agents import Kind, ask
-from pa_env.kernel.play import play
+from pa_env.kernel.episodes import Recorded, Work, play_episodes
+from pa_env.kernel.play import follow, play
 from pa_env.layout import (
     AGENT_BLOCKS,
     ARM,
@@ -46,7 +47,7 @@ from pa_env.layout import (
     new_linear_arrays,
 )
 from pa_env.python_agents import PythonAgents
-from pa_env.rules import Rule, StopRule, check_bounds, check_memory, compiled_follow, rule_pointer
+from pa_env.rules import Rule, StopRule, check_bounds, check_memory, compiled_for, rule_pointer
 from pa_env.scripted_agents import Agent, ScriptedAgent, resolve
 
 LONGEST = 2**39 - 1
@@ -330,13 +331,43 @@ class Game:
                 results = self.play(offers)
                 misses += target >= 0 and target != results[0, ARM]
                 continue
-            call = compiled_follow(numba.typeof(self.arrays), numba.typeof(self.linear))  # type: ignore[no-untyped-call]
-            missed = call(self.arrays, self.linear, address, memory, offers, results, min(CHUNK // 10, end - t))
+            missed = self._call_with(follow, address, memory, offers, results, min(CHUNK // 10, end - t))
             if missed < 0:
                 raise checks.bad_offer("incentives", offers, -1 - missed, self.max_incentive)
             misses += missed
         told = (int(results[0, ARM]), float(results[0, REWARD]))
         return Followed(self.rounds_played - begun, misses, told, offers[0])
+
+    def play_episodes(self, rule: Rule, memories: Floats, marks: Integers) -> Recorded:
+        """Let a compiled rule play all copies, which have just begun, up to the last checkpoint.
+
+        Args:
+            rule: from :func:`pa_env.rules.compile_rule`.
+            memories: (N, M), the rule's memory at the beginning of each episode; or (1, M), the same for all.
+            marks: (C,), checkpoints in increasing order, at most the horizon.
+        """
+        if self._python is not None:
+            raise ValueError(f"agent = {self.agent!r} is played from Python: its episodes are played one by one")
+        address = rule_pointer(rule)
+        check_bounds(rule, self.n_arms, memories[0])
+        shape = (self.copies, marks.size)
+        recorded = Recorded(
+            np.empty((*shape, len(SCORES))),
+            np.empty((*shape, self.n_arms), np.int64),
+            np.empty(shape, np.int64),
+            np.empty((*shape, self.n_arms)),
+            np.empty((*shape, self.n_arms)),
+        )
+        work = Work(np.empty(memories.shape[1]), np.zeros((1, self.n_arms)), np.zeros((1, OPTIMAL + self.n_arms)))
+        bad = self._call_with(play_episodes, address, memories, marks, recorded, work)
+        if bad >= 0:
+            self.check_offers(work.offers)
+        return recorded
+
+    def _call_with(self, function: Callable[..., int], rule: Any, *arguments: Any) -> int:
+        """Call a function of the kernel that takes a rule."""
+        types = (numba.typeof(argument) for argument in (self.arrays, self.linear, *arguments))  # type: ignore[no-untyped-call]
+        return compiled_for(function, *types)(self.arrays, self.linear, rule, *arguments)
 
     def answer(self, offers: ArrayLike) -> Integers:
         """The arm (N,) that each agent will play on its offer, exploration draws included; the game does not move."""
@@ -362,6 +393,11 @@ class Game:
     def rounds_played(self) -> int:
         """Rounds that the first copy has played."""
         return int(self.arrays.state["t"][0])
+
+    @property
+    def plays_python_agents(self) -> bool:
+        """Whether its agents are users' own Python objects."""
+        return self._python is not None
 
     @property
     def plays(self) -> Integers:

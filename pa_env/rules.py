@@ -29,11 +29,11 @@ import numpy as np
 
 from pa_env.checks import FLOAT64, at_least, whole
 from pa_env.compiling import compiled, pointer
-from pa_env.kernel.play import follow, too_many
+from pa_env.kernel.play import too_many
 from pa_env.layout import NO_ARM, Floats, Stop
 
 Rule = Callable[..., int]
-_FLOATS, _INTEGERS, _MATRIX = numba.float64[::1], numba.int64[::1], numba.float64[:, ::1]
+_FLOATS, _INTEGERS = numba.float64[::1], numba.int64[::1]
 SIGNATURE = numba.int64(_FLOATS, _INTEGERS, _FLOATS, numba.int64, numba.float64, _FLOATS)
 
 
@@ -93,11 +93,14 @@ def check_memory(memory: Any) -> None:
 
 
 @functools.cache
-def compiled_follow(arrays: Any, linear: Any) -> Callable[..., int]:
-    """The kernel's ``follow`` for these types of arrays: with a function among them Numba caches it no other way."""
-    function = numba.types.FunctionType(SIGNATURE)
-    signature = numba.int64(arrays, linear, function, _FLOATS, _MATRIX, _MATRIX, numba.int64)
-    made = compiled(follow, signature)
+def compiled_for(function: Callable[..., int], *types: Any) -> Callable[..., int]:
+    """A function of the kernel that takes arrays, linear arrays, a rule and arguments of these types.
+
+    With a function among its arguments Numba caches it for an explicit signature only.
+    """
+    arrays, linear, *others = types
+    signature = numba.int64(arrays, linear, numba.types.FunctionType(SIGNATURE), *others)
+    made = compiled(getattr(function, "py_func", function), signature)
     return made.get_overload(signature.args) if hasattr(made, "get_overload") else made
 
 

@@ -230,6 +230,7 @@ def play(
     return -1
 
 
+@compiled
 def follow(
     arrays: Arrays,
     linear: LinearArrays | None,

@@ -54,7 +54,7 @@ def test_actions_do_what_the_table_says() -> None:
         envs.reset(seed=0)
         for _ in range(60):
             envs.step(np.tile(action, (50, 1)))
-        return envs.game.plays.mean(axis=0), np.mean([envs.game.totals(i).overpayment for i in range(50)])
+        return envs.game.plays.mean(axis=0), np.mean([envs.game.totals(i)["overpayment"] for i in range(50)])
 
     plain, overpaid = episode([0.0] * 5)
     for arm in range(3):

@@ -5,6 +5,7 @@ import pytest
 
 import baselines
 from baselines import rl
+from baselines.registry import WEIGHTS
 from baselines.rl.evaluate import compare
 from baselines.rl.policy_file import digest, read
 from baselines.rl.recipes import RECIPES
@@ -36,7 +37,7 @@ def test_each_is_a_principal_and_says_what_it_was_trained_for(name: str) -> None
     )
     assert (trained_for.instance == "misaligned") == ("misaligned" in name)
     assert (trained_for.agent == "exploratory") == ("exploratory" in name)
-    assert (rl.WEIGHTS / f"{name}.npz").stat().st_size < 1_000_000
+    assert (WEIGHTS / f"{name}.npz").stat().st_size < 1_000_000
     infos, offers, _ = step_through(principal, 1, n_arms=n_arms)
     assert np.isfinite(offers).all()
     run = baselines.simulate(principal, seed=1)
@@ -44,7 +45,7 @@ def test_each_is_a_principal_and_says_what_it_was_trained_for(name: str) -> None
 
 
 def test_each_was_trained_and_is_no_copy_of_another() -> None:
-    policies = {name: read(rl.WEIGHTS / f"{name}.npz") for name in rl.shipped()}
+    policies = {name: read(WEIGHTS / f"{name}.npz") for name in rl.shipped()}
     assert len({digest(policy) for policy in policies.values()}) == len(policies)
     for name, policy in policies.items():
         assert policy.metadata["steps"] > LAP, name  # in the first lap only the critic learns

@@ -54,7 +54,7 @@ def test_a_game_with_a_known_best_policy_is_learned() -> None:
     observations = envs.reset()
     for _ in range(horizon - 1):
         observations, *_ = envs.step(model.predict(observations, deterministic=True)[0])
-    assert games.game.totals(0).utility >= 0.95 * 0.4 * (horizon - 1)
+    assert games.game.totals(0)["utility"] >= 0.95 * 0.4 * (horizon - 1)
 
 
 def weights(out: Path) -> list[bytes]:
