@@ -68,7 +68,8 @@ def test_objectives_sum_to_what_they_are_named_after(objective: str | None) -> N
         total += envs.step(np.full((5, 3), 0.3))[1]
     for i in range(5):
         sums = game.totals(i)
-        wanted = {"utility": sums.expected_utility - 6 * benchmark[i], "regret": -sums.regret, None: sums.utility}
+        own = sums["expected_utility"] - 6 * benchmark[i]
+        wanted = {"utility": own, "regret": -sums["regret"], None: sums["utility"]}
         assert total[i] == pytest.approx(2.0 * wanted[objective], abs=1e-5)
 
 
