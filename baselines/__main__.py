@@ -1,7 +1,16 @@
-"""The command line: ``python -m baselines``, also installed as ``pa-bench``."""
+"""The command line: ``python -m baselines``, also installed as ``pa-bench``.
+
+``pa-bench`` imports nothing from the current folder but the principals that are named. With ``-m``, Python itself looks
+there first while it imports this package.
+"""
+
+import os
+import sys
+
+if __name__ == "__main__" and sys.path[0] == os.getcwd() != os.path.dirname(os.path.dirname(__file__)):
+    del sys.path[0]  # `python -m` puts the current folder first, where any file could pose as a library
 
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -281,7 +290,7 @@ def compare(
 
 def main() -> None:
     """Entry point of ``pa-bench``."""
-    sys.path.insert(0, "")  # so that a module in the current folder can be named as a principal
+    os.environ["PYTHONSAFEPATH"] = "1"  # for the processes that play: they would look in the current folder first
     app()
 
 

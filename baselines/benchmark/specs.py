@@ -3,7 +3,7 @@
 - ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of the registry, and parameters
   (numbers, words, true or false);
 - ``my_package.haggling:Haggler`` or ``path/to/haggling.py:Haggler,patience=3``: your subclass of
-  ``baselines.Principal`` in a module that Python finds, or in a file;
+  ``baselines.Principal`` in a module that Python finds (in the current folder last of all), or in a file;
 - ``policies/k5.npz``: a trained policy.
 
 >>> make_principal("exploratory,c0=0.5", n_arms=5, horizon=1000).c0
@@ -15,8 +15,10 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import inspect
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -114,7 +116,8 @@ def fingerprint(spec: str) -> str | None:
     if parsed.where in rl.shipped():
         path = rl.WEIGHTS / f"{parsed.where}{POLICY}"
     elif path is None and parsed.class_name:
-        found = importlib.util.find_spec(parsed.where)
+        with _current_folder_last():
+            found = importlib.util.find_spec(parsed.where)
         path = Path(found.origin) if found and found.origin else None
     return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -122,7 +125,8 @@ def fingerprint(spec: str) -> str | None:
 def _own_class(spec: str, parsed: Spec, path: Path | None) -> type[Principal]:
     """A user's own subclass of ``Principal``."""
     try:
-        module = importlib.import_module(parsed.where) if path is None else _import_file(path)
+        with _current_folder_last():
+            module = importlib.import_module(parsed.where) if path is None else _import_file(path)
     except ModuleNotFoundError as error:
         raise ValueError(
             f"principal = {spec!r}: {error}; install it, or name its file, path/to/file.py:Class"
@@ -137,6 +141,18 @@ def _own_class(spec: str, parsed: Spec, path: Path | None) -> type[Principal]:
     if own.privileged:
         raise ValueError(f"principal = {spec!r} is privileged: it is shown the game, and can't be compared with others")
     return own
+
+
+@contextmanager
+def _current_folder_last() -> Iterator[None]:
+    """Let modules of the current folder be imported, but none that has the name of another."""
+    added = {os.getcwd()} - set(sys.path)
+    sys.path.extend(added)
+    try:
+        yield
+    finally:
+        for folder in added:
+            sys.path.remove(folder)
 
 
 @functools.cache

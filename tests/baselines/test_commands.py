@@ -1,6 +1,9 @@
 """The command line at a tiny size."""
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -44,6 +47,38 @@ def test_help_has_an_example(command: str) -> None:
     shown = CliRunner().invoke(app, [*command.split(), "--help"])
     assert shown.exit_code == 0
     assert not command or f"python -m baselines {command}" in " ".join(shown.output.split())
+
+
+OWN = """
+import os, sys
+from baselines.scripted.simple import Zero
+import beside
+class Own(Zero):
+    def rounds(self):
+        assert not {"", os.getcwd()} & set(sys.path), "the current folder is still on the path"
+        yield from super().rounds()
+"""
+
+
+@pytest.mark.parametrize("command", ["python -m baselines", "pa-bench"])
+def test_files_in_the_current_folder_do_not_pose_as_libraries(command: str, tmp_path: Path) -> None:
+    """With -m, Python itself imports the package before anything can be done about it: only what comes later counts."""
+    program = Path(sys.executable).with_name("pa-bench")
+    if command == "pa-bench" and not program.exists():
+        pytest.skip("pa-bench is not installed")
+    libraries = ["rich", "typer", "pyarrow", *(["numpy", "json", "signal", "random"] if command == "pa-bench" else [])]
+    for name in libraries:
+        (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('{name} of the current folder')")
+    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "beside.py").touch()
+    started = [str(program)] if command == "pa-bench" else [sys.executable, "-m", "baselines"]
+    environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
+    sweep = "run --task tiny --seeds 1 --workers 2 --out out --principal own:Own --principal own.py:Own"
+    for arguments in ("list", sweep):
+        words = [*started, *arguments.split()]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("out/cells/*.parquet"))) == 2
 
 
 def test_speed_prints_the_rows_asked_for() -> None:
