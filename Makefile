@@ -1,11 +1,12 @@
 # Every target sets up what it needs in .venv; nothing else has to be installed but Python 3.11 and make.
 PYTHON ?= python3
 VENV := .venv
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := $(shell find pa_env baselines -type f -not -path '*/__pycache__/*') pyproject.toml README.md
 
-.PHONY: bench test demo check speed clean
+.PHONY: bench test lowest demo check speed clean
 .DEFAULT_GOAL := bench
 
 # What the game and the benchmark need ...
@@ -32,6 +33,15 @@ bench: $(VENV)/package  ## the default benchmark: a table, figures and a page in
 test: $(VENV)/everything $(VENV)/package  ## the whole test suite, against the installed package
 	cd tests && ../$(BIN)/python -m pytest -n 2 -q
 
+# uv is asked for the lowest versions of what pyproject.toml names; what these need in turn is as new as can be.
+lowest:  ## the core tests with the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct \
+		-r pyproject.toml --extra bench --extra test
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --no-deps .
+	cd tests && ../$(LOWEST)/bin/python -m pytest -n 2 -q pa_env baselines/test_protocol.py baselines/test_simulate.py
+
 demo: $(VENV)/package  ## play and show a short game
 	$(BIN)/python examples/demo.py
 
@@ -44,4 +54,4 @@ speed: $(VENV)/everything $(VENV)/package  ## the speed table
 	$(BIN)/python -m baselines speed
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,4 +1,8 @@
-"""The command line: ``python -m baselines``, also installed as ``pa-bench``."""
+"""The command line: ``python -m baselines``, also installed as ``pa-bench``.
+
+``pa-bench`` imports nothing from the current folder but the principals that are named. With ``-m``, Python itself looks
+there first while it imports this package.
+"""
 
 import os
 import sys

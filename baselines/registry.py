@@ -43,7 +43,7 @@ def principals() -> tuple[str, ...]:
 def policies() -> dict[str, str]:
     """The trained principals that come with the package, with the task that each was trained for."""
     found = {}
-    for path in sorted(WEIGHTS.glob("*.npz")):
+    for path in sorted(WEIGHTS.glob("*.npz"), key=lambda path: path.stem):
         with np.load(path, allow_pickle=False) as arrays:
             found[path.stem] = json.loads(str(arrays["metadata"]))["task"]
     return found

@@ -25,7 +25,7 @@ def known(argument: str, name: Any, names: Iterable[str]) -> None:
 
 def unknown(argument: str, name: Any, names: Iterable[str], remedy: str) -> ValueError:
     """The error of a name that is none of ``names``; the message says which is near, and the remedy."""
-    near = difflib.get_close_matches(_short(name), list(names), n=1)
+    near = difflib.get_close_matches(name if isinstance(name, str) else "", list(names), n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return ValueError(f"{argument} = {_short(name)} is unknown{hint}; {remedy}")
 

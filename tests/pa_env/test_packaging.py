@@ -81,7 +81,9 @@ def test_compiles_where_no_cache_can_be_written(tmp_path: Path) -> None:
     """Root may write anywhere, so files stand where the folders of each kind of cache should be."""
     installed = tmp_path / "pa_env"
     shutil.copytree(PACKAGE, installed, ignore=shutil.ignore_patterns("__pycache__"))
-    (installed / "__pycache__").touch()
+    folders = (installed, installed / "kernel")
+    for folder in folders:
+        (folder / "__pycache__").touch()
     code = """
 import numpy as np
 import pa_env
@@ -97,7 +99,7 @@ assert game.hold([0, 0.5, 0], rounds=20).plays.sum() == 20
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     homes = dict.fromkeys(("NUMBA_CACHE_DIR", "HOME", "XDG_CACHE_HOME"), nowhere)
     run(code.replace("PLACE", repr(str(tmp_path))), tmp_path, **homes, PYTHONPATH=path)
-    assert (installed / "__pycache__").is_file()
+    assert all((folder / "__pycache__").is_file() for folder in folders)
 
 
 def test_version_and_types() -> None:
