@@ -5,19 +5,29 @@ Rewards". Their schedule, padding and loss are not known to us. This is not thei
 about theirs.
 """
 
-import math
+import functools
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 
-from baselines.protocol import Principal, Rounds, hold, offer
-from baselines.scripted.epsilon_greedy import padding
-from baselines.scripted.exploit import exploit, rounds_to_exploration
+from baselines.protocol import Principal, Rounds, follow
+from baselines.scripted.exploration import (
+    Entry,
+    copy,
+    explores,
+    offer_at_random,
+    offer_one,
+    offer_price,
+    padding,
+    write_key,
+)
+from baselines.scripted.least_violation import Answers, learn
 from pa_env.checks import at_least, whole
-from pa_env.layout import Floats
-
-GROWTH = 1.25  # s_hat is estimated again when the number of explorations has grown by this factor
+from pa_env.compiling import inlined
+from pa_env.layout import NO_ARM, Floats
+from pa_env.rules import compile_rule
 
 
 class RobustEpsilonGreedy(Principal):
@@ -26,9 +36,9 @@ class RobustEpsilonGreedy(Principal):
     1. Offer 1 on each arm once.
     2. In round t explore with probability min(1, m t^-q): offer pi ~ U[0, 1]^K and record pi and the arm A played.
     3. Otherwise k = argmax theta_hat + s_hat is offered max s_hat - s_hat_k + 2 sqrt(log eta / eta) after eta
-       explorations. s_hat in [0, 1]^K minimises, by a linear program, the sum over explorations of
-       max(0, max_a (s_a + pi_a) - (s_A + pi_A)), the agent's loss if s were its means. It is estimated again when there
-       are 25 % more explorations than the last time.
+       explorations. s_hat is the smallest point of [0, 1]^K that minimises the sum over explorations of
+       max(0, max_a (s_a + pi_a) - (s_A + pi_A)), the agent's loss if s were its means; see
+       :mod:`baselines.scripted.least_violation`.
 
     Guarantee: none for the stand-in. The paper's algorithm has regret O(poly(K) T^(11/12) sqrt(log T)).
 
@@ -40,13 +50,12 @@ class RobustEpsilonGreedy(Principal):
         horizon: Number of rounds T, at least 2.
         m: Factor of the exploration probability, at least 0.
         q: Exponent of the exploration probability, in (0, 1).
-        window: Number of last explorations that count, at least 1. It bounds the linear program and forgets old
-            answers.
+        window: Number of last explorations that count, at least 1. It bounds the work of an exploration and forgets
+            old answers.
 
     """
 
     name = "robust-epsilon-greedy"
-    slow = True
     stand_in = True
 
     def __init__(self, n_arms: int, horizon: int, m: float = 1.0, q: float = 1 / 3, window: int = 1000) -> None:
@@ -58,42 +67,75 @@ class RobustEpsilonGreedy(Principal):
         self.window = whole("window", window, 1)
 
     def rounds(self) -> Rounds:
-        """Warm up, then explore or exploit."""
-        s_hat, paid = np.zeros(self.n_arms), np.zeros(self.n_arms)
-        offers: list[Floats] = []  # of the explorations
-        played: list[int] = []
-        due = 1  # number of explorations at which s_hat is estimated again
-        for a in range(self.n_arms):
-            yield hold(a, 1.0)
-        while True:
-            quiet = rounds_to_exploration(self, lambda t: self.m * t**-self.q)
-            if quiet and len(offers) >= due:
-                s_hat = least_violation(np.array(offers[-self.window :]), np.array(played[-self.window :]))
-                due = math.ceil(GROWTH * len(offers))
-            if quiet:
-                yield from exploit(self, s_hat, 2 * padding(len(offers)), quiet, paid)
-            offers.append(self.rng.random(self.n_arms))
-            outcome = yield offer(dict(enumerate(offers[-1])))
-            played.append(int(outcome.plays.argmax()))
+        """One request for the whole game."""
+        memory = fresh_memory(self.n_arms, min(self.window, self.horizon))
+        write_key(memory, self.rng)
+        memory[Entry.M], memory[Own.Q] = self.m, self.q
+        yield follow(robust_rule(), memory, self.horizon)
 
 
-def least_violation(offers: Floats, played: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
-    """The s in [0, 1]^K that minimises the sum over rounds of max(0, max_a (s_a + pi_a) - (s_A + pi_A)).
+class Own(IntEnum):
+    """Where the rule's own numbers stand in its memory, after those of :class:`Entry`."""
 
-    Args:
-        offers: pi of each round (n, K).
-        played: A of each round (n,).
+    Q = len(Entry)  # the parameter q
+    WINDOW = len(Entry) + 1  # W
 
-    """
-    n, n_arms = offers.shape
-    # One row for each round i and arm a other than A: s_a - s_A - violation_i <= pi_A - pi_a.
-    rounds, others = np.nonzero(np.arange(n_arms) != played[:, None])
-    row = np.arange(rounds.size)
-    entries = np.concatenate([np.ones(row.size), -np.ones(row.size), -np.ones(row.size)])
-    columns = np.concatenate([others, played[rounds], n_arms + rounds])
-    system = csr_array((entries, (np.tile(row, 3), columns)), shape=(row.size, n_arms + n))
-    limits = offers[rounds, played[rounds]] - offers[rounds, others]
-    cost = np.concatenate([np.zeros(n_arms), np.ones(n)])
-    box = [(0.0, 1.0)] * n_arms + [(0.0, None)] * n
-    solved = linprog(cost, A_ub=system, b_ub=limits, bounds=box, method="highs")
-    return np.asarray(solved.x[:n_arms], dtype=np.float64)
+
+ARRAYS = len(Entry) + len(Own)  # where the arrays begin: the last offer, then those of the answers
+
+
+def answers_of(memory: Any, n_arms: int) -> Answers:
+    """The answers in a memory, not copied."""
+    K, W = n_arms, int(memory[Own.WINDOW])
+    square = ARRAYS + 4 * K
+    offers = square + K * K
+    rounds = offers + W * K
+    return Answers(
+        s_hat=memory[ARRAYS + K : ARRAYS + 2 * K],
+        loss=memory[ARRAYS + 2 * K : ARRAYS + 3 * K],
+        before=memory[ARRAYS + 3 * K : square],
+        limits=memory[square:offers].reshape(K, K),
+        offers=memory[offers:rounds].reshape(W, K),
+        played=memory[rounds : rounds + W],
+        assigned=memory[rounds + W : rounds + 2 * W],
+    )
+
+
+_answers_of = inlined(answers_of)
+
+
+def fresh_memory(n_arms: int, window: int) -> Floats:
+    """The memory before the first round, without the parameters m and q and the key: no answers, s_hat = 0."""
+    memory = np.zeros(ARRAYS + n_arms * (4 + n_arms) + window * (n_arms + 2))
+    memory[Own.WINDOW] = window
+    answers = answers_of(memory, n_arms)
+    answers.limits[:], answers.assigned[:] = np.inf, NO_ARM
+    return memory
+
+
+@functools.cache
+def robust_rule() -> Callable[..., int]:
+    """The compiled rule; its memory comes from :func:`fresh_memory`."""
+
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        n_arms, t, offered = offer.size, memory[Entry.ROUND], memory[ARRAYS : ARRAYS + offer.size]
+        answers = _answers_of(memory, offer.size)
+        if arm >= 0 and memory[Entry.EXPLORING] == 1.0:
+            slot = int((memory[Entry.EXPLORED] - 1.0) % memory[Own.WINDOW])
+            learn(answers, slot, offered, arm)
+        target, exploring = NO_ARM, False
+        if t < n_arms:
+            target = offer_one(int(t), offer)
+        elif explores(memory, n_arms, memory[Entry.M] * (t + 1.0) ** -memory[Own.Q]):
+            exploring = True
+            offer_at_random(memory, offer)
+            memory[Entry.EXPLORED] += 1.0
+            memory[Entry.MARGIN] = 2.0 * padding(memory[Entry.EXPLORED])
+            copy(offer, offered)
+        else:
+            target = offer_price(plays, sums, answers.s_hat, memory[Entry.MARGIN], offer)
+        memory[Entry.EXPLORING] = exploring
+        memory[Entry.ROUND] = t + 1.0
+        return target
+
+    return compile_rule(rule, trusted=True)

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,6 +75,21 @@ def offered(request: Hold, n_arms: int) -> Floats:
     vector = np.zeros(n_arms)
     vector[list(request.arms)] = request.amounts
     return vector
+
+
+def drive(principal: Principal, choose: Callable[[Floats], int], theta: Any, rounds: int) -> list[Floats]:
+    """Rounds against an agent given as a function of the offer, with rewards theta exactly; returns the offers."""
+    offers = []
+    for _ in range(rounds):
+        offers.append(principal.offer())
+        arm = choose(offers[-1])
+        principal.observe(arm, float(theta[arm]))
+    return offers
+
+
+def greedy(mu: Any) -> Callable[[Floats], int]:
+    """The agent with these means, as a function of the offer."""
+    return lambda offer: int((np.asarray(mu) + offer).argmax())
 
 
 def contents(directory: Path) -> dict[str, bytes]:

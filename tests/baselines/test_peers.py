@@ -2,8 +2,6 @@
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,19 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines import Principal, simulate
-from baselines.benchmark.specs import label
 from baselines.protocol import Follow, Hold
-from baselines.scripted import epsilon_greedy, lin_ucb, robust_epsilon_greedy
+from baselines.scripted import lin_ucb
 from baselines.scripted.belgic import Belgic
 from baselines.scripted.c_ipa import CIPA, Ellipsoid
-from baselines.scripted.epsilon_greedy import EpsilonGreedy, feasible_point, padding
+from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from baselines.scripted.explore_then_commit import ExploreThenCommit
 from baselines.scripted.ipa import IPA
 from baselines.scripted.net_ucb import incentives_of
-from baselines.scripted.robust_epsilon_greedy import RobustEpsilonGreedy, least_violation
+from baselines.scripted.robust_epsilon_greedy import RobustEpsilonGreedy
 from pa_env import IID, Linear, make_agent
 
-from .helpers import Floats, step_through, watch
+from .helpers import Floats, drive, greedy, step_through, watch
 
 K, T, SEED = 4, 1200, 3
 MISALIGNED = IID([0.35, 0.8, 0.55, 0.0], [0.9, 0.2, 0.4, 1.0])
@@ -39,20 +36,6 @@ MAKERS: dict[str, Callable[[int, int], Principal]] = {
     "belgic": lambda k, t: Belgic(k, t, alpha=0.5, beta=0.2),  # short enough for its UCB to begin
     "robust-epsilon-greedy": RobustEpsilonGreedy,
 }
-
-
-def drive(principal: Principal, choose: Callable[[Floats], int], theta: Floats, rounds: int) -> list[Floats]:
-    """Rounds against an agent given as a function of the offer, with rewards theta exactly; returns the offers."""
-    offers = []
-    for _ in range(rounds):
-        offers.append(principal.offer())
-        arm = choose(offers[-1])
-        principal.observe(arm, float(theta[arm]))
-    return offers
-
-
-def greedy(mu: Any) -> Callable[[Floats], int]:
-    return lambda offer: int((np.asarray(mu) + offer).argmax())
 
 
 # -------------------------------------------------------------------------------------- every one of them
@@ -232,236 +215,6 @@ def test_explore_then_commit_searches_again_where_the_target_is_missed() -> None
 
 def test_explore_then_commits_default_share() -> None:
     assert ExploreThenCommit(5, 10_000).times == math.ceil(10_000 / 5 * (5 / 10_000) ** (1 / 3) / 8) == 20
-
-
-# -------------------------------------------------------------------------------------- epsilon-greedy
-
-
-@pytest.mark.parametrize("variant", ["as-published", "gross", "every-round"])
-def test_epsilon_greedy_round_by_round(variant: str) -> None:
-    mu, theta = np.array([0.35, 0.8, 0.55]), np.array([0.9, 0.2, 0.4])
-    principal = EpsilonGreedy(3, 400, m=10, variant=variant)
-    principal.reset(seed=5)
-    known = np.full((3, 3), np.inf)  # B
-    paid, explored, refused = np.zeros(3), 0, 0
-    for t in range(400):
-        offer = principal.offer()
-        explores = t >= 3 and (offer > 0).all()
-        if t < 3:
-            assert offer.tolist() == np.eye(3)[t].tolist()
-        elif not explores:
-            s, gross = principal.s_hat, principal.sums / principal.plays
-            values = gross - paid / principal.plays if variant == "as-published" else gross
-            k = int((values + s).argmax())
-            eta = max(explored - 1, 1)
-            amount = s.max() - s[k] + 2 * math.sqrt(math.log(eta) / eta)
-            assert offer == pytest.approx(amount * np.eye(3)[k])
-            assert (s[:, None] - s[None, :] <= known + 1e-7).all()
-        arm = int((mu + offer).argmax())
-        principal.observe(arm, float(theta[arm]))
-        principal.offer()  # so that the answer is taken in
-        paid[arm] += offer[arm]
-        explored += explores
-        refused += not explores and arm != offer.argmax()
-        if explores or variant == "every-round":
-            known[:, arm] = np.minimum(known[:, arm], offer[arm] - offer)
-            known[arm, arm] = np.inf
-        assert principal.bounds.tolist() == known.tolist()
-    assert principal.paid == pytest.approx(paid)
-    assert 10 <= explored < 100  # 7 at once, then 10 log(40) = 37 expected
-
-
-def test_a_refused_offer_teaches_the_variant_that_learns_from_every_round_only() -> None:
-    changes = {}
-    for variant in ("as-published", "gross", "every-round"):
-        principal = EpsilonGreedy(2, 100, m=0, variant=variant)
-        principal.reset(seed=1)
-        drive(principal, greedy([0.0, 0.9]), np.array([1.0, 0.0]), 3)  # the third offer is 0 on arm 0: refused
-        principal.offer()
-        changes[variant] = principal.bounds.tolist()
-    nothing = [[math.inf, math.inf], [math.inf, math.inf]]
-    # 1 on arm 0, played: s_1 - s_0 <= 1. 1 on arm 1, played: s_0 - s_1 <= 1, then 0 on arm 0, refused: <= 0.
-    assert changes == {"as-published": nothing, "gross": nothing, "every-round": [[math.inf, 0.0], [1.0, math.inf]]}
-
-
-def test_epsilon_greedy_explores_m_over_t_of_the_time() -> None:
-    counts = []
-    for seed in range(20):
-        principal = EpsilonGreedy(2, 1000, m=20)
-        principal.reset(seed=seed)
-        offers = drive(principal, greedy([0.1, 0.9]), np.array([0.5, 0.5]), 1000)
-        explored = [(offer > 0).all() for offer in offers]
-        assert all(explored[2:21])  # m/t is 1 up to t = m rounds already played
-        counts.append(sum(explored))
-    assert np.mean(counts) == pytest.approx(19 + sum(20 / t for t in range(21, 1000)), abs=6)  # 4 standard errors
-
-
-@pytest.mark.parametrize(("draw", "explores"), [(0.599, True), (0.601, False)])
-def test_t_is_the_number_of_rounds_already_played(draw: float, explores: bool) -> None:
-    """The sixth round, after 5, explores with probability 3/5."""
-    principal = EpsilonGreedy(5, 100, m=3)
-    draws = [draw, 0.0]  # then it explores at once
-
-    class Scripted:
-        """As much of a generator as is asked for."""
-
-        def random(self, size: int | None = None) -> Any:
-            return draws.pop(0) if size is None else np.full(size, 0.5)
-
-    principal.rng = Scripted()  # type: ignore[assignment]
-    offers = drive(principal, greedy([0.1, 0.9, 0.3, 0.2, 0.4]), np.full(5, 0.5), 6)
-    assert (offers[5] == 0.5).all() == explores
-    assert (offers[5] == 0.0).all() == (not explores)  # before the first exploration nothing is known, nor added
-
-
-@pytest.mark.parametrize(
-    ("eta", "beta"), [(1, 0.0), (2, 0.0), (3, math.sqrt(math.log(2) / 2)), (6, math.sqrt(math.log(5) / 5))]
-)
-def test_what_is_added_to_a_price_counts_one_exploration_less(eta: int, beta: float) -> None:
-    principal, choose = EpsilonGreedy(2, 100, m=1e9, variant="gross"), greedy([0.4, 0.7])
-    principal.reset(seed=1)
-    drive(principal, choose, np.array([0.2, 0.9]), 2 + eta - 1)
-    last = principal.offer()
-    principal.m = 0.0  # no exploration after this one
-    principal.observe(choose(last), 0.9)
-    made, s = principal.offer(), principal.s_hat
-    k = int((principal.theta_hat + s).argmax())
-    assert made[k] == pytest.approx(s.max() - s[k] + 2 * beta)
-
-
-def test_feasible_points() -> None:
-    rng = np.random.default_rng(2)
-    for n_arms in (2, 5, 12):
-        s = rng.random(n_arms)
-        bounds = s[:, None] - s[None, :] + 0.02 * rng.random((n_arms, n_arms))
-        np.fill_diagonal(bounds, np.inf)
-        found = feasible_point(bounds)
-        assert found is not None
-        assert (found[:, None] - found[None, :] <= bounds + 1e-7).all()
-        assert found - found.max() == pytest.approx(s - s.max(), abs=0.02)
-    assert feasible_point(np.array([[np.inf, -0.5], [0.4, np.inf]])) is None  # s_0 <= s_1 - .5 and s_1 <= s_0 + .4
-    assert feasible_point(np.full((3, 3), np.inf)).tolist() == [0, 0, 0]  # type: ignore[union-attr]
-
-
-def test_contradicting_answers_leave_the_estimate_as_it_was() -> None:
-    principal = EpsilonGreedy(2, 100)
-    principal.record(np.array([0.7, 0.0]), 1, updates_bounds=True)
-    before = principal.estimate()
-    assert before[1] - before[0] >= 0.7 - 1e-9
-    principal.record(np.array([0.2, 0.0]), 0, updates_bounds=True)
-    assert principal.estimate() is before
-
-
-def counted(monkeypatch: pytest.MonkeyPatch, module: ModuleType) -> list[None]:
-    """An entry for every linear program that the module solves from now on."""
-    solved: list[None] = []
-    own = module.linprog
-
-    def noted(*arguments: Any, **options: Any) -> Any:
-        solved.append(None)
-        return own(*arguments, **options)
-
-    monkeypatch.setattr(module, "linprog", noted)
-    return solved
-
-
-@pytest.mark.parametrize("agent", ["oracle", "empirical-mean"])  # the latter's answers contradict each other at times
-@pytest.mark.parametrize("variant", ["as-published", "gross", "every-round"])
-def test_epsilon_greedy_solves_once_for_each_change_of_its_constraints(
-    variant: str, agent: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    solved = counted(monkeypatch, epsilon_greedy)
-    principal = EpsilonGreedy(3, 3000, m=10, variant=variant)
-    asked = [principal.bounds.copy()]
-    estimate = principal.estimate
-
-    def noted() -> Floats:
-        asked.append(principal.bounds.copy())
-        return estimate()
-
-    monkeypatch.setattr(principal, "estimate", noted)
-    simulate(principal, IID([0.35, 0.8, 0.55], [0.9, 0.2, 0.4]), agent, seed=2)
-    changes = sum((before != after).any() for before, after in pairwise(asked))
-    assert len(solved) == changes
-    assert 1 < changes < len(asked) / 2
-
-
-def test_padding() -> None:
-    assert padding(100) == pytest.approx(math.sqrt(math.log(100) / 100))
-    assert padding(0) == padding(1) == 0.0
-
-
-# -------------------------------------------------------------------------------------- robust epsilon-greedy
-
-
-def test_the_least_violation_is_the_agents_means_or_where_some_answers_are_random_keeps_their_order() -> None:
-    rng = np.random.default_rng(4)
-    mu, offers = np.array([0.2, 0.9, 0.5, 0.65]), rng.random((600, 4))
-    played = (mu + offers).argmax(axis=1)
-    exact = least_violation(offers, played)
-    assert exact - exact.max() == pytest.approx(mu - mu.max(), abs=0.02)
-    noisy = np.where(rng.random(600) < 0.15, rng.integers(4, size=600), played)
-    close = least_violation(offers, noisy)
-    assert close.argsort().tolist() == mu.argsort().tolist()
-    assert close - close.max() == pytest.approx(mu - mu.max(), abs=0.25)  # it is biased, as its class says
-    principal = EpsilonGreedy(4, 1000)
-    for offer, arm in zip(offers, noisy, strict=True):
-        principal.record(offer, int(arm), updates_bounds=True)
-    assert feasible_point(principal.bounds) is None  # where the plain one has no answer
-
-
-def test_the_stand_in_round_by_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its prices, and that s_hat is estimated again only once there are 25 % more explorations."""
-    solved = counted(monkeypatch, robust_epsilon_greedy)
-    mu, theta = np.array([0.35, 0.8, 0.55]), np.array([0.9, 0.2, 0.4])
-    principal = RobustEpsilonGreedy(3, 1500)
-    principal.reset(seed=5)
-    offers, played = [], []
-    s, due, estimates = np.zeros(3), 1, 0
-    for t in range(1500):
-        offer = principal.offer()
-        explores = t >= 3 and (offer > 0).all()
-        if t < 3:
-            assert offer.tolist() == np.eye(3)[t].tolist()
-        elif not explores:
-            if len(offers) >= due:
-                estimates += 1
-                assert len(solved) == estimates
-                s, due = least_violation(np.array(offers), np.array(played)), math.ceil(1.25 * len(offers))
-                solved.pop()  # ours
-            k = int((principal.theta_hat + s).argmax())
-            eta = max(1, len(offers))
-            amount = s.max() - s[k] + 2 * math.sqrt(math.log(eta) / eta)
-            assert offer == pytest.approx(amount * np.eye(3)[k])
-        arm = int((mu + offer).argmax())
-        principal.observe(arm, float(theta[arm]))
-        if explores:
-            offers.append(offer)
-            played.append(arm)
-    assert len(solved) == estimates
-    assert 10 < estimates < 40
-    assert 150 < len(offers) < 300  # 194 expected: the sum of t^(-1/3)
-
-
-def test_the_least_violation_by_hand() -> None:
-    # The agent refuses 0.5 more on arm 0: s_1 - s_0 >= 0.5. Once more the other way, which costs less to violate.
-    found = least_violation(np.array([[0.5, 0.0], [0.5, 0.0], [0.3, 0.0]]), np.array([1, 1, 0]))
-    assert found[1] - found[0] == pytest.approx(0.5)
-
-
-def test_the_robust_one_says_that_it_is_a_stand_in() -> None:
-    assert RobustEpsilonGreedy.stand_in
-    assert label("robust-epsilon-greedy,m=2") == "robust-epsilon-greedy,m=2 (a stand-in)"
-    assert label("epsilon-greedy,m=2") == "epsilon-greedy,m=2"
-    assert "A stand-in" in str(RobustEpsilonGreedy.__doc__)
-
-
-def test_robust_epsilon_greedy_against_an_agent_that_explores() -> None:
-    agent = make_agent("exploratory", c0=0.3)
-    instance = IID([0.35, 0.8, 0.55], [0.9, 0.2, 0.4])
-    run = simulate(RobustEpsilonGreedy(3, 20_000), instance, agent, seed=1, checkpoints=[10_000, 20_000])
-    late = np.diff(run.plays, axis=0)[0]
-    assert late[0] > 0.9 * 10_000  # the best arm jointly, and the agent's worst
 
 
 # -------------------------------------------------------------------------------------- BELGIC
