@@ -72,9 +72,9 @@ CELLS = (
     Cell("UCB told the incentives", 5, 10_000, 219.5, None, 600, ToldUCB),
     Cell("UCB told the incentives", 5, 40_000, 296.5, 7.4, 600, ToldUCB),
     Cell("UCB told the incentives", 50, 40_000, 2582.0, 21.0, 600, ToldUCB),
-    Cell("epsilon-greedy, m = 500", 5, 10_000, 777.0, None, 300, epsilon_greedy(500)),
-    Cell("epsilon-greedy, m = 100", 5, 40_000, 2264.0, 927.0, 300, epsilon_greedy(100)),
-    Cell("epsilon-greedy, m = 2000", 50, 40_000, 5723.0, 231.0, 60, epsilon_greedy(2000)),
+    Cell("epsilon-greedy, m = 500", 5, 10_000, 777.0, None, 600, epsilon_greedy(500)),
+    Cell("epsilon-greedy, m = 100", 5, 40_000, 2264.0, 927.0, 600, epsilon_greedy(100)),
+    Cell("epsilon-greedy, m = 2000", 50, 40_000, 5723.0, 231.0, 600, epsilon_greedy(2000)),
 )
 
 
@@ -102,7 +102,7 @@ def show(runs: int | None = None) -> None:
     """Run every cell and print ours beside the published number; takes about five minutes.
 
     Args:
-        runs: Runs of every cell. Default: each cell's own number, fewer for the slow ones.
+        runs: Runs of every cell. Default: each cell's own number.
 
     """
     from rich.console import Console

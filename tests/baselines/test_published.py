@@ -12,14 +12,13 @@ from baselines.experiments.published import CELLS, Cell, ToldUCB, compare, pseud
 from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from pa_env.instances import IPA_K5, IPA_K50
 
-RUNS = {"IPA": 100, "UCB told the incentives": 100, "epsilon-greedy, m = 500": 4}
 CAUGHT = next(cell for cell in CELLS if cell.principal == "epsilon-greedy, m = 100")
-SLOW = next(cell for cell in CELLS if cell.principal == "epsilon-greedy, m = 2000")
+MANY_ARMS = next(cell for cell in CELLS if cell.principal == "epsilon-greedy, m = 2000")
 
 
-@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell.principal in RUNS], ids=lambda cell: cell.label)
+@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell is not CAUGHT], ids=lambda cell: cell.label)
 def test_our_runs_are_near_the_published_number(cell: Cell) -> None:
-    result = compare(cell, pseudo_regrets(cell, RUNS[cell.principal]))
+    result = compare(cell, pseudo_regrets(cell, 100))
     assert abs(result.distance) < 3, result
     assert result.mean == pytest.approx(cell.published, rel=0.08)
 
@@ -30,29 +29,25 @@ def variant(cell: Cell, m: int, name: str) -> Cell:
 
 
 def test_the_published_epsilon_greedy_is_caught_on_a_bad_arm_now_and_then() -> None:
-    """The published mean, 2264, is that of runs that end near 280 and, about one in eight, near 15,200."""
-    regrets = pseudo_regrets(CAUGHT, 30)
+    """The published mean, 2264, is that of runs that end near 276 and, about one in eight, near 15,200."""
+    regrets = pseudo_regrets(CAUGHT, 100)
     assert abs(compare(CAUGHT, regrets).distance) < 1
     caught = regrets > 5000
-    assert 1 <= caught.sum() <= 9  # 4 expected; three standard deviations
+    assert 3 <= caught.sum() <= 22  # 12 expected; three standard deviations
     assert regrets[caught] == pytest.approx(15_200, rel=0.01)
     assert regrets[~caught].mean() == pytest.approx(276, rel=0.05)  # as if theta_hat were gross
 
 
 def test_the_net_estimate_is_what_handicaps_the_published_epsilon_greedy() -> None:
-    regrets = pseudo_regrets(variant(CAUGHT, 100, "gross"), 10)
+    regrets = pseudo_regrets(variant(CAUGHT, 100, "gross"), 100)  # on the same seeds
     assert regrets.mean() == pytest.approx(276, rel=0.05)
-    assert pseudo_regrets(CAUGHT, 2).max() > 5000  # on the same seeds
+    assert regrets.max() < 1000
 
 
-def test_one_run_of_the_slow_cell() -> None:
-    regret = pseudo_regrets(SLOW, 1)[0]
-    assert abs(regret - SLOW.published) < 3 * SLOW.error  # type: ignore[operator]
-
-
-def test_one_run_of_the_slow_cell_that_learns_from_every_round() -> None:
-    """About 3690; runs differ by a few dozen, and that of the other variants is above 5500."""
-    assert pseudo_regrets(variant(SLOW, 2000, "every-round"), 1)[0] == pytest.approx(3690, rel=0.05)
+def test_with_many_arms_it_helps_to_learn_from_every_round() -> None:
+    """About 3690; that of the other variants is above 5500."""
+    assert pseudo_regrets(variant(MANY_ARMS, 2000, "every-round"), 20).mean() == pytest.approx(3690, rel=0.03)
+    assert pseudo_regrets(variant(MANY_ARMS, 2000, "gross"), 20).mean() > 5500
 
 
 def test_pseudo_regret_counts_gaps_and_no_payment() -> None:
@@ -94,10 +89,8 @@ def test_the_told_ucb_is_never_refused_and_must_see_the_game() -> None:
         ToldUCB(5, 2000).offer()
 
 
-def test_every_cell_has_its_own_number_of_runs() -> None:
-    fast = [cell for cell in CELLS if not cell.principal.startswith("epsilon")]
-    assert min(cell.runs for cell in fast) >= 300
-    assert min(cell.runs for cell in CELLS) >= published.PUBLISHED_RUNS
+def test_every_cell_has_more_runs_than_were_published() -> None:
+    assert min(cell.runs for cell in CELLS) >= 10 * published.PUBLISHED_RUNS
 
 
 @pytest.mark.parametrize(("runs", "shown"), [(None, "4"), (3, "3")])
