@@ -291,7 +291,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 def test_ctrl_c(tmp_path: Path) -> None:
     """As a terminal sends it: to the command and to every process that it started."""
     out = tmp_path / "out"
-    arguments = ["run", "--task", "k5-t1e6-uniform", "--principal", "epsilon-greedy", "--seeds", "3", "--out", str(out)]
+    arguments = ["run", "--task", "k5-t1e6-uniform", "--principal", "epsilon-greedy", "--seeds", "9", "--out", str(out)]
     environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
     command = [sys.executable, "-m", "baselines", *arguments]
     with subprocess.Popen(

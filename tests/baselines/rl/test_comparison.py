@@ -10,6 +10,7 @@ from baselines import rl
 from baselines.benchmark.specs import make_principal
 from baselines.rl import comparison
 from baselines.rl.evaluate import compare
+from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from baselines.scripted.profit_target import ProfitTarget
 from baselines.tasks import task
 
@@ -17,7 +18,8 @@ SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> dict[str, dict[str, comparison.Scores]]:
+def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, comparison.Scores]]:
+    monkeypatch.setattr(EpsilonGreedy, "slow", True)  # as a principal may be that is played from Python
     return comparison.run([SMALL], 20, tmp_path, workers=1)
 
 
