@@ -99,7 +99,7 @@ def compare(cell: Cell, regrets: Floats) -> Result:
 
 
 def show(runs: int | None = None) -> None:
-    """Run every cell and print ours beside the published number; takes about five minutes.
+    """Run every cell and print ours beside the published number; takes about two minutes.
 
     Args:
         runs: Runs of every cell. Default: each cell's own number.
