@@ -117,7 +117,6 @@ class Principal:
     name: ClassVar[str] = ""
     privileged: ClassVar[bool] = False  # whether it must be shown the game by `attach`
     stand_in: ClassVar[bool] = False  # whether it only takes the place of a published algorithm
-    slow: ClassVar[bool] = False  # whether most of its rounds are played from Python
 
     def __init__(self, n_arms: int, horizon: int) -> None:
         self.n_arms = whole("n_arms", n_arms, 1)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from baselines.registry import factory, parameters, policies, principals
+from baselines.registry import parameters, policies, principals
 from baselines.simulation import log_spaced
 from pa_env.checks import unknown
 from pa_env.instances import FAMILIES
@@ -61,18 +61,17 @@ class Task:
 
 
 @functools.cache
-def contenders(linear: bool, c0: float, long: bool) -> tuple[str, ...]:
+def contenders(linear: bool, c0: float) -> tuple[str, ...]:
     """Every principal that can play, with both kinds of constants where it has them, told c0 unless it is 1.
 
-    Principals that must be told the arms play where rewards are linear, slow ones where games are not long, and those
-    with a parameter that has no default nowhere.
+    Principals that must be told the arms play where rewards are linear, and those with a parameter that has no default
+    nowhere.
     """
     specs = []
     for name in principals():
         accepted = {parameter.name: parameter.default for parameter in parameters(name)}
         told_arms = accepted.pop("arms", None) is not None
-        playable = (linear or not told_arms) and not (long and factory(name).slow)
-        if playable and inspect.Parameter.empty not in accepted.values():
+        if (linear or not told_arms) and inspect.Parameter.empty not in accepted.values():
             spec = f"{name},c0={c0:g}" if "c0" in accepted and c0 not in (0, 1) else name
             specs += [spec, f"{spec},constants=practical"] if "constants" in accepted else [spec]
     return tuple(specs)
@@ -103,7 +102,7 @@ def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.
         n_arms=n_arms,
         dim=dim,
         horizon=horizon,
-        principals=(*contenders(dim is not None, c0, horizon > HORIZONS[-1]), *shipped),
+        principals=(*contenders(dim is not None, c0), *shipped),
         seeds=50 if horizon <= 1000 else 20 if horizon <= 10**4 else 10 if horizon <= 10**6 else 8,
         version=2 if dim else 1,  # at first only principals that are told the arms played with linear rewards
     )

@@ -4,9 +4,8 @@ A trained principal also meets its own script: the profit target with the parame
 any network was trained (:mod:`baselines.rl.start`), so that what the search brought and what the network brought are
 told apart.
 
-Scores of a principal in a task are kept in a file of their own, so that a comparison that was stopped goes on. The two
-principals that solve linear programs play the first tenth of the episodes only. The best scripted principal is picked
-on the same episodes, which flatters it a little.
+Scores of a principal in a task are kept in a file of their own, so that a comparison that was stopped goes on. The best
+scripted principal is picked on the same episodes, which flatters it a little.
 """
 
 import io
@@ -19,13 +18,12 @@ import numpy as np
 from scipy.stats import bootstrap
 
 from baselines.benchmark.cells import file_name
-from baselines.benchmark.specs import POLICY, fingerprint, label, make_principal, parse
+from baselines.benchmark.specs import POLICY, fingerprint, label, make_principal
 from baselines.benchmark.statistics import privileged
 from baselines.benchmark.store import write_generated
 from baselines.benchmark.tables import REGRETS, number
 from baselines.benchmark.versions import versions
 from baselines.files import write_whole
-from baselines.registry import PRINCIPALS, factory
 from baselines.rl.evaluate import SCORES, compare, interval
 from baselines.rl.recipes import RECIPES
 from baselines.tasks import Task, task
@@ -62,20 +60,13 @@ def run(chosen: Sequence[Task], episodes: int, folder: Path, workers: int | None
         jobs = {}
         for name, specs in players.items():
             for principal in specs:
-                some = max(2, episodes // 10) if slow(principal) else episodes
-                jobs[pool.submit(play, name, principal, some, folder)] = name, principal
+                jobs[pool.submit(play, name, principal, episodes, folder)] = name, principal
         bar = progress.add_task("principals", total=len(jobs))
         for job in as_completed(jobs):
             name, principal = jobs[job]
             found[name][principal] = job.result()
             progress.advance(bar)
     return found
-
-
-def slow(principal: str) -> bool:
-    """Whether most rounds of a principal are played from Python."""
-    name = parse(principal).where
-    return name in PRINCIPALS and factory(name).slow
 
 
 def trained(principal: str) -> bool:

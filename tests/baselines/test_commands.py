@@ -117,7 +117,7 @@ def test_who_wins_has_the_whole_suite_and_the_variants_of_epsilon_greedy() -> No
     line_up = list(matchups.line_up())
     assert [made.name for made in line_up] == [made.name for made in tasks("who-wins")]
     for made in line_up:
-        added = set() if made.dim or made.horizon == 10**6 else variants
+        added = set() if made.dim else variants
         assert set(made.principals) == {*task(made.name).principals, *added}
         assert len(set(made.principals)) == len(made.principals)
 
@@ -126,7 +126,6 @@ def test_the_table_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     tiny = [replace(task("tiny"), name=f"tiny-{T}", horizon=T, principals=("ipa", "oracle", "zero")) for T in (20, 50)]
     monkeypatch.setattr(matchups, "tasks", lambda suite: tiny)
     monkeypatch.setattr(matchups, "VARIANTS", ("epsilon-greedy,variant=gross",))
-    monkeypatch.setattr(matchups, "VARIANTS_UP_TO", 20)
     monkeypatch.setattr(matchups, "PHASED_HORIZONS", (100,))
     monkeypatch.setattr(matchups, "PHASED_RUNS", 2)
     arguments = ["--seeds", "2", "--workers", "1", "--out", str(tmp_path / "cells"), "--table", str(tmp_path / "t.md")]
@@ -141,8 +140,6 @@ def test_the_table_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     rows = {line.split("|")[3].strip(): line for line in written.splitlines() if line.startswith("| uniform")}
     assert set(rows) == {"ipa", "oracle", "zero", "epsilon-greedy,variant=gross"}
     assert f"{np.mean(ipa):.4f} ± {abs(ipa[0] - ipa[1]) / 2:.4f} |" in " ".join(rows["ipa"].split()).replace("**", "")
-    cells = [cell.strip() for cell in rows["epsilon-greedy,variant=gross"].split("|")]
-    assert [cell == "–" for cell in cells[4:8]] == [False, True, False, True]  # at T = 20 only
     assert "**" not in rows["oracle"]
     assert sum(line.count("**") for line in rows.values()) == 4  # one bold number for each horizon
     lost = written[written.index("## The best arm lost") :]

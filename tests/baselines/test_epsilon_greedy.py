@@ -388,7 +388,6 @@ def test_one_rule_is_followed_from_the_first_round_to_the_last(make: Callable[[i
     request = principal.request()
     assert isinstance(request, Follow)
     assert request.rounds == 1000
-    assert not principal.slow
     seeds = [3, 4, 5]
     together = simulate(principal, agent="exploratory", seeds=seeds)
     alone = [simulate(principal, agent="exploratory", seed=seed, checkpoints=[1000]) for seed in seeds]
