@@ -189,7 +189,7 @@ def everything() -> list[bytes]:
         game = Game(**given)
         game.begin([3])
         game.hold(offer_at(3, 0, 0), HORIZON)
-        rounds.append(np.array(list(game.totals()["values"]())).tobytes())
+        rounds.append(np.array(list(game.totals().values())).tobytes())
     return rounds
 
 
