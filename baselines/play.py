@@ -92,11 +92,11 @@ You are the agent. Each round the principal offers incentives, and you play an a
 
     def __init__(self, n_arms: int, horizon: int, principal: str, seed: int) -> None:
         self.n_arms, self.horizon, self.seed = n_arms, horizon, seed
-        leader = make_principal(principal, n_arms, horizon)
+        offering = make_principal(principal, n_arms, horizon)
         self.env: Any = gym.make(
-            "PrincipalAgentFollower-v0", n_arms=n_arms, horizon=horizon, principal=leader, max_incentive=1000.0
+            "PrincipalAgentFollower-v0", n_arms=n_arms, horizon=horizon, principal=offering, max_incentive=1000.0
         )
-        leader.attach(self.env.get_wrapper_attr("game"))
+        offering.attach(self.env.get_wrapper_attr("game"))
 
     def view(self, seen: NDArray[np.float32]) -> Table:
         """The offer, and plays and mean reward of each arm."""

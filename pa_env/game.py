@@ -284,13 +284,14 @@ class Game:
             rounds: at least 1.
             stop: when to withdraw it before.
         """
-        self._check_single()
+        self.check_running()
         plays, sums = self.plays[0].copy(), self.sums[0].copy()
         played = self.advance(offer, whole("rounds", rounds, 1), stop)
         return Held(played, self.plays[0] - plays, self.sums[0] - sums)
 
     def advance(self, offer: ArrayLike, rounds: int, stop: StopRule | None = None) -> int:
         """What :meth:`hold` does, for callers that count themselves; returns the rounds really played."""
+        self._check_single()
         offers = checks.offers("incentives", offer, self._offers_shape)
         if stop is not None and type(stop) is not StopRule:
             raise TypeError(f"stop = {stop!r} must be a pa_env.rules.StopRule")
@@ -316,6 +317,7 @@ class Game:
             last: arm and reward that the rule is told of the round before the first.
         """
         self._check_single()
+        self.check_running()
         address = rule_pointer(rule)
         check_memory(memory)
         check_bounds(rule, self.n_arms, memory)
@@ -461,7 +463,6 @@ class Game:
     def _check_single(self) -> None:
         if self.copies != 1:
             raise ValueError(f"copies = {self.copies}: a whole stretch is played in a game of one copy only")
-        self.check_running()
 
 
 def _key(seed: int | None) -> int:

@@ -205,7 +205,7 @@ class Arrays(NamedTuple):
     arms: Floats  # (N, len(Row), K)
     plays: Integers  # (N, K)
     totals: Floats  # (N, 2, len(Score)): flushed sums and running ones
-    summary: Floats32  # (N, summary_size(K)), or (N, 0) if nobody observes
+    summary: Floats32  # (N, summary_size(K)), or (N, 0) if it is not kept
     gains: Floats  # (N, K) EXP3's estimated gains, or (N, 0)
     scratch: Floats  # (len(Scratch), BLOCK_SIZE)
 

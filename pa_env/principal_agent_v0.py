@@ -14,7 +14,7 @@ One whole round:
 >>> env.reset(seed=1)
 >>> env.agent_selection
 'principal_0'
->>> env.step([0.0, 0.4, 0.0])                            # the offer; nobody is rewarded yet
+>>> env.step([0.0, 0.4, 0.0])                            # the offer; no player is rewarded yet
 >>> env.agent_selection, env.infos["agent_0"]["scripted_arm"]
 ('agent_0', 1)
 >>> env.step(env.infos["agent_0"]["scripted_arm"])       # the answer; now both are

@@ -802,6 +802,13 @@ def test_calls_that_would_leave_the_arrays_are_refused(call: Callable[[Game], An
     assert game.rounds_played == 0
 
 
+def test_whole_stretches_are_for_one_copy() -> None:
+    game = begun(copies=2)
+    for call in (lambda: game.hold(np.zeros((2, K)), 5), lambda: game.advance(np.zeros((2, K)), 5)):
+        with pytest.raises(ValueError, match="copies = 2"):
+            call()
+
+
 def test_a_rule_with_enough_memory_is_followed() -> None:
     assert begun().follow(compile_rule(looks_for_memory), np.zeros(6), 5).rounds == 5
 
