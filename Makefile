@@ -31,7 +31,7 @@ bench: $(VENV)/package  ## the default benchmark: a table, figures and a page in
 	$(BIN)/pa-bench report results/benchmark
 
 test: $(VENV)/everything $(VENV)/package  ## the whole test suite, against the installed package
-	cd tests && ../$(BIN)/python -m pytest -n 2 -q
+	cd tests && ../$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 # uv is asked for the lowest versions of what pyproject.toml names; what these need in turn is as new as can be.
 lowest:  ## the core tests with the lowest versions that pyproject.toml allows

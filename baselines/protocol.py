@@ -279,12 +279,14 @@ class Principal:
                 if not 0 <= arm < self.n_arms:
                     raise ValueError(f"arm = {arm} must be an integer from 0 to {self.n_arms - 1}")
                 self.held_offer[0, arm] = amount
-            whole("target", request.target, NO_ARM, self.n_arms - 1)
+            if not NO_ARM <= request.target < self.n_arms:
+                raise ValueError(f"target = {request.target} must be an integer from {NO_ARM} to {self.n_arms - 1}")
             if request.stop is not None:
                 self.held_stop = StopRule(request.target, *request.stop)
         elif not isinstance(request, Follow):
             raise TypeError(f"{self.name!r} yielded {request!r}: rounds() must yield hold(), offer() or follow()")
-        whole("rounds", request.rounds, 1, math.inf)
+        if type(request.rounds) is not int or request.rounds < 1:  # most are, and the check takes a while
+            whole("rounds", request.rounds, 1, math.inf)
         self._request: Request = request
         self._before = (self.t, self.plays, self.sums)
         self.last = (NO_ARM, 0.0)  # arm and reward of the request's last round

@@ -29,7 +29,7 @@ from baselines.rl.features import SetActorCritic
 from baselines.rl.vec_env import GameVecEnv
 from pa_env.wrappers import BracketIncentive
 
-ARMS, HORIZON, EPISODES = 3, 100, 1000
+ARMS, HORIZON = 3, 100
 WARM_UP = 64_000  # rounds in which the critic alone learns
 
 
@@ -47,26 +47,28 @@ def show(name: str, principal: Any, envs: Any) -> None:
     print(f"{name}: {mean:.2f}", flush=True)
 
 
-def main(steps: int) -> None:
+def main(steps: int, episodes: int) -> None:
     """Clone, train, and print the utilities on the way."""
     script = baselines.make("bracket-ucb", n_arms=ARMS, horizon=HORIZON)
-    show("script", script, game(EPISODES))
+    show("script", script, game(episodes))
     envs = GameVecEnv(BracketIncentive(game(64)), objective="utility", staggered=True)
     envs.seed(10**6)  # away from the seeds of the evaluation
     options: dict[str, Any] = {"n_steps": 100, "batch_size": 1600, "n_epochs": 4, "learning_rate": 1e-3}
     options |= {"gamma": 0.9995, "policy_kwargs": {"n_arms": ARMS}}
     model = PPO(SetActorCritic, envs, seed=0, device="cpu", **options)
     policy: Any = model.policy
-    clone(policy, *demonstrations(script, BracketIncentive(game(512)), seed=2 * 10**6))
-    show("clone", model, BracketIncentive(game(EPISODES)))
+    clone(policy, *demonstrations(script, BracketIncentive(game(min(512, episodes))), seed=2 * 10**6))
+    show("clone", model, BracketIncentive(game(episodes)))
     policy.learn_actions(False)
     model.learn(min(WARM_UP, steps))
     policy.learn_actions(True)
     model.learn(steps)
-    show(f"clone after {model.num_timesteps} rounds of PPO", model, BracketIncentive(game(EPISODES)))
+    show(f"clone after {model.num_timesteps} rounds of PPO", model, BracketIncentive(game(episodes)))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Clone a script, then train the clone.")
     parser.add_argument("--steps", type=int, default=600_000, help="rounds to train on")
-    main(parser.parse_args().steps)
+    parser.add_argument("--episodes", type=int, default=1000, help="episodes to learn from and to be scored on")
+    arguments = parser.parse_args()
+    main(arguments.steps, arguments.episodes)

@@ -31,8 +31,10 @@ from pa_env.kernel.play import follow, play
 from pa_env.layout import (
     AGENT_BLOCKS,
     ARM,
+    MEAN,
     NO_ARM,
     OPTIMAL,
+    PRINCIPAL_SUM,
     REWARD,
     SCORES,
     AgentBlock,
@@ -53,7 +55,7 @@ from pa_env.scripted_agents import Agent, ScriptedAgent, resolve
 LONGEST = 2**39 - 1
 CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
 DEFAULT = np.zeros(0, np.int64)  # one round of each copy; no arm is forced
-NO_STOP = np.zeros(0)
+NO_STOP, NO_RESULTS = np.zeros(0), np.zeros((0, 0))
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
@@ -87,6 +89,7 @@ class Followed(NamedTuple):
 
 # The kernel's ``play`` without Numba's look-up of types, by whether rewards are linear.
 _PLAY: dict[bool, Callable[..., int]] = {}
+_WITH_RULE: dict[tuple[Callable[..., int], bool], Callable[..., int]] = {}  # likewise, those that take a rule
 _ASK = Direct(ask)
 
 
@@ -156,6 +159,7 @@ class Game:
             self._initial = scripted.initial_for(self.n_arms, self.dim)
         self._seeds: list[int | None] = [None] * self.copies
         self._is_linear = self.dim > 0
+        self._agent_columns = tuple(block_columns(block, self.n_arms) for block in AgentBlock)
         self._offers_shape, self._results_shape = (self.copies, self.n_arms), (self.copies, OPTIMAL + self.n_arms)
 
     # ------------------------------------------------------------------------------------- episodes
@@ -296,16 +300,17 @@ class Game:
         if stop is not None and type(stop) is not StopRule:
             raise TypeError(f"stop = {stop!r} must be a pa_env.rules.StopRule")
         entries, begun = NO_STOP if stop is None else stop.entries, self.rounds_played
-        end = min(self.horizon, begun + rounds)
-        results = np.zeros((0, 0)) if self._python is None else np.zeros(self._results_shape)
-        while (t := self.rounds_played) < end and not (stop is not None and stop.withdrawn):
-            if self._python is None:  # in parts, because a compiled call does not hear Ctrl-C
-                self._call(offers, np.array([min(CHUNK, end - t)]), DEFAULT, entries, results)
+        wanted = left = min(rounds, self.horizon - begun)
+        while left > 0 and not (stop is not None and stop.withdrawn):
+            if self._python is None:
+                part = min(CHUNK, left)  # because a compiled call does not hear Ctrl-C
+                self._call(offers, np.array([part]), DEFAULT, entries, NO_RESULTS)
             else:
-                playing = np.ones(1, np.bool_)
+                part, playing, results = 1, np.ones(1, np.bool_), np.zeros(self._results_shape)
                 self._call(offers, DEFAULT, self._ask(offers, DEFAULT, playing), entries, results)
                 self._python.learn(results, playing)
-        return self.rounds_played - begun
+            left -= part
+        return wanted if stop is None else self.rounds_played - begun
 
     def follow(self, rule: Rule, memory: Floats, rounds: int, last: tuple[int, float] = (NO_ARM, 0.0)) -> Followed:
         """Let a compiled rule make the offers (one copy only); see :mod:`pa_env.rules`.
@@ -367,9 +372,12 @@ class Game:
         return recorded
 
     def _call_with(self, function: Callable[..., int], rule: Any, *arguments: Any) -> int:
-        """Call a function of the kernel that takes a rule."""
-        types = (numba.typeof(argument) for argument in (self.arrays, self.linear, *arguments))  # type: ignore[no-untyped-call]
-        return compiled_for(function, *types)(self.arrays, self.linear, rule, *arguments)
+        """Call a function of the kernel that takes a rule, with arguments of the same types each time."""
+        call = _WITH_RULE.get((function, self._is_linear))
+        if call is None:
+            types = (numba.typeof(argument) for argument in (self.arrays, self.linear, *arguments))  # type: ignore[no-untyped-call]
+            call = _WITH_RULE[function, self._is_linear] = compiled_for(function, *types)
+        return call(self.arrays, self.linear, rule, *arguments)
 
     def answer(self, offers: ArrayLike) -> Integers:
         """The arm (N,) that each agent will play on its offer, exploration draws included; the game does not move."""
@@ -409,14 +417,14 @@ class Game:
     @property
     def sums(self) -> Floats:
         """Sums of the principal's rewards X of each arm, (N, K): a view."""
-        return self.arrays.arms[:, Row.PRINCIPAL_SUM]
+        return self.arrays.arms[:, PRINCIPAL_SUM]
 
     @property
     def means(self) -> Floats:
         """The agents' beliefs muhat (N, K): a view."""
         for i in range(self.copies) if self._python else ():
             self.arrays.arms[i, Row.MEAN] = self._python.read_means(i)  # type: ignore[union-attr]
-        return self.arrays.arms[:, Row.MEAN]
+        return self.arrays.arms[:, MEAN]
 
     @property
     def summary(self) -> Floats32:
@@ -434,10 +442,9 @@ class Game:
 
     def agent_view(self, offers: Floats) -> Floats32:
         """What the agents observe when these are their offers."""
-        k, plays = self.n_arms, self.arrays.plays
-        view = np.empty((self.copies, AGENT_BLOCKS * k + 1), np.float32)
-        for block, values in zip(AgentBlock, (offers, self.means, plays / self.horizon), strict=True):
-            view[:, block_columns(block, k)] = values
+        view = np.empty((self.copies, AGENT_BLOCKS * self.n_arms + 1), np.float32)
+        offer, mean, share = self._agent_columns
+        view[:, offer], view[:, mean], view[:, share] = offers, self.means, self.arrays.plays / self.horizon
         view[:, -1] = self.arrays.state["t"] / self.horizon
         return view
 

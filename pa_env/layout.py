@@ -50,27 +50,21 @@ class Result(IntEnum):
 
 
 def round_info(result: Floats) -> dict[str, Any]:
-    """The ``info`` of a round, from a row of results. Written out: a loop over the columns takes twice as long."""
-    utility, expected, regret, oracle, bar, reward, arm, *_ = result.tolist()
+    """The ``info`` of a round, from a row of results; in the order of their columns.
+
+    Written out, because a loop over the columns takes twice as long.
+    """
+    values = result.tolist()
     return {
-        "utility": utility,
-        "expected_utility": expected,
-        "regret": regret,
-        "regret_oracle": oracle,
-        "regret_bar": bar,
-        "reward": reward,
-        "arm": int(arm),
-        "optimal_incentives": result[OPTIMAL:],
+        "utility": values[0],
+        "expected_utility": values[1],
+        "regret": values[2],
+        "regret_oracle": values[3],
+        "regret_bar": values[4],
+        "reward": values[5],
+        "arm": int(values[6]),
+        "optimal_incentives": result[8:],
     }
-
-
-# As plain integers: an index that is an enumeration costs Python a fifth of a microsecond.
-UTILITY, REWARD, ARM, AGENT_REWARD, OPTIMAL = (
-    *(int(Result.UTILITY), int(Result.REWARD), int(Result.ARM), int(Result.AGENT_REWARD), int(Result.OPTIMAL)),
-)
-SCORES = tuple(score.name.lower() for score in Score)
-INFO = tuple(round_info(np.zeros(len(Result))))
-INFO_NUMBERS = INFO[:ARM]  # the first columns of a result
 
 
 class Row(IntEnum):
@@ -81,6 +75,16 @@ class Row(IntEnum):
     MEAN = 2  # muhat_a(t), what the agent believes
     AGENT_SUM = 3  # sum of the agent's rewards
     PRINCIPAL_SUM = 4  # sum of the principal's rewards
+
+
+# As plain integers: an index that is an enumeration costs Python a fifth of a microsecond.
+UTILITY, REWARD, ARM, AGENT_REWARD, OPTIMAL = (
+    *(int(Result.UTILITY), int(Result.REWARD), int(Result.ARM), int(Result.AGENT_REWARD), int(Result.OPTIMAL)),
+)
+MEAN, PRINCIPAL_SUM = int(Row.MEAN), int(Row.PRINCIPAL_SUM)
+SCORES = tuple(score.name.lower() for score in Score)
+INFO = tuple(round_info(np.zeros(len(Result))))
+INFO_NUMBERS = INFO[:ARM]  # the first columns of a result
 
 
 class Ties(IntEnum):

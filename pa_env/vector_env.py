@@ -216,11 +216,12 @@ class PrincipalVectorEnv(SeatVectorEnv):
     def _observe(self) -> Floats32:
         return spaces.principal_view(self.game.summary, self._columns)
 
-    def _prepare(self, actions: Any) -> Floats:
+    def _prepare(self, actions: Any) -> Any:
+        if not self._idle:
+            return actions  # the game checks them
         offers = checks.offers("incentives", actions, (self.num_envs, self.game.n_arms))
-        if self._idle:
-            offers = np.where(self._over[:, None], 0.0, offers)
-            self.game.check_offers(offers)  # before any copy begins anew; otherwise the kernel checks
+        offers = np.where(self._over[:, None], 0.0, offers)
+        self.game.check_offers(offers)  # before any copy begins anew
         return offers
 
     def _play(self, prepared: Floats, which: Flags | None) -> tuple[Floats, Floats]:

@@ -16,7 +16,11 @@ NUMBER = r"-?\d+\.\d+"
 EXAMPLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "evaluate": ((), "--seeds 10", rf"zero +{NUMBER} +[+-]\d+\.\d+ \("),
     "train_principal": (("stable_baselines3",), "--steps 3200", rf"PPO after 3200 rounds: {NUMBER}"),
-    "clone_then_train": (("stable_baselines3",), "--steps 6400", rf"clone after 6400 rounds of PPO: {NUMBER}"),
+    "clone_then_train": (
+        ("stable_baselines3",),
+        "--steps 6400 --episodes 64",
+        rf"clone after 6400 rounds of PPO: {NUMBER}",
+    ),
     "other_seat": (("stable_baselines3",), "--steps 3200", rf"trained +return {NUMBER}, arm 0"),
     "both_seats": (("torch",), "--updates 2", rf"2 +{NUMBER} +{NUMBER} +\d+%"),
     "rllib_both_seats": (("torch", "ray", "tree"), "--iterations 1 --batch 80", rf"1 +{NUMBER} +{NUMBER}"),
