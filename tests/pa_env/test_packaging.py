@@ -115,6 +115,15 @@ def test_public_names_are_documented(name: str) -> None:
     assert not text.startswith(f"{name}("), "only the signature that dataclasses write"
 
 
+def test_no_public_function_hides_a_module() -> None:
+    """``help(pa_env.agents)`` and ``help(baselines.simulate)`` show the documentation of what users call."""
+    modules = {*MODULES, *BASELINES}
+    for package in (pa_env, baselines):
+        assert not {f"{package.__name__}.{name}" for name in package.__all__} & modules
+    assert "empirical-mean" in (pa_env.agents.__doc__ or "")
+    assert "Args:" in (baselines.simulate.__doc__ or "")
+
+
 def test_all_that_is_documented_is_there() -> None:
     assert {"IID", "Linear", "families", "agents", "make_agent", "__version__"} <= set(pa_env.__all__)
     assert {"empirical-mean", "exploratory", "oracle", "exploratory-oracle", "ols"} <= set(pa_env.agents())
