@@ -24,7 +24,7 @@ from pa_env.checks import UNBOUNDED, seed_of, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.episodes import Recorded
-from pa_env.layout import SCORES, Floats, Integers
+from pa_env.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
 
 ROUNDS_AT_ONCE = 200_000  # in one compiled call, which does not hear Ctrl-C: about 50 ms
@@ -231,7 +231,7 @@ class Match:
     def __init__(self, principal: Principal, game: Game) -> None:
         self.principal, self.game = principal, game
         self.misses = 0
-        self.offer: Floats = np.zeros(game.n_arms)  # of the last round played
+        self.offers: Floats = np.zeros((1, game.n_arms))  # of the last round played
 
     def play(self, marks: Integers) -> Recorded:
         """Play a game that has just begun up to the last of the checkpoints ``marks`` (C,); one episode's record."""
@@ -244,23 +244,23 @@ class Match:
             beliefs[0, c] = game.means[0]  # before the round's reward moves them
             self.play_to(mark)
             totals[0, c], plays[0, c] = game.arrays.totals[0].sum(axis=0), game.plays[0]
-            offers[0, c], misses[0, c] = self.offer, self.misses
+            offers[0, c], misses[0, c] = self.offers, self.misses
         return Recorded(totals, plays, misses, offers, beliefs)
 
     def play_to(self, mark: int) -> None:
         """Play on until ``mark`` rounds are played in all; a request cut there goes on at the next call."""
-        principal, game = self.principal, self.game
+        principal, game, arms, plays = self.principal, self.game, self.game.arrays.arms, self.game.plays
         while principal.t < mark:
             request = principal.request()
             rounds = min(principal.rounds_left, mark - principal.t)
             if isinstance(request, Hold):
-                self.offer = principal.held_offer[0]
-                rounds = game.advance(principal.held_offer, rounds, principal.held_stop)
+                self.offers = principal.held_offer
+                rounds = game.advance(self.offers, rounds, principal.held_stop)
                 if request.target >= 0:
-                    hits = game.plays.item(0, request.target) - principal.plays.item(request.target)
+                    hits = plays.item(0, request.target) - principal.plays.item(request.target)
                     self.misses += rounds - hits
             else:
                 followed = game.follow(request.rule, request.memory, rounds, principal.last)
-                self.offer, principal.last = followed.offer, followed.last
+                self.offers, principal.last = followed.offer[None], followed.last
                 self.misses += followed.misses
-            principal.take_in(rounds, game.plays[0].copy(), game.sums[0].copy())
+            principal.take_in(rounds, plays[0].copy(), arms[0, PRINCIPAL_SUM].copy())

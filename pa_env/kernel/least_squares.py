@@ -6,7 +6,7 @@ problem is kept in an orthonormal basis of that span, and the Gram matrix there 
 
 import math
 
-from pa_env.compiling import compiled
+from pa_env.compiling import compiled, inlined
 from pa_env.layout import SPAN_TOLERANCE, Arrays, LinearArrays, Row
 
 
@@ -39,7 +39,7 @@ def extend_basis(arrays: Arrays, linear: LinearArrays, i: int, arm: int) -> None
     arrays.state[i].rank = rank + 1
 
 
-@compiled
+@inlined
 def learn_linear(arrays: Arrays, linear: LinearArrays, i: int, arm: int, reward: float) -> None:
     """Take in one reward and set every arm's mean to its least-squares estimate <shat, a>."""
     if arrays.state[i].rank < linear.vectors.shape[2]:
@@ -59,7 +59,7 @@ def learn_linear(arrays: Arrays, linear: LinearArrays, i: int, arm: int, reward:
             arrays.arms[i, Row.MEAN, b] += weight * coordinates[i, k, b]
 
 
-@compiled
+@inlined
 def solve(linear: LinearArrays, i: int, rank: int) -> None:
     """The estimate, from the Gram matrix and the moment: Cholesky, with the forward substitution on the way."""
     factor, estimate = linear.factor, linear.estimate
