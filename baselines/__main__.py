@@ -34,7 +34,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read us has read enough
+        sys.stderr.close()  # the reader has closed the pipe
         raise typer.Exit(0) from None
     except (ValueError, TypeError, OSError) as error:
         typer.echo(f"Error: {error}", err=True)

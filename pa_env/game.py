@@ -225,7 +225,7 @@ class Game:
         return IID(self.arrays.arms[i, Row.MU], self.arrays.arms[i, Row.THETA], rewards)
 
     def principal_seed(self, i: int = 0) -> int:
-        """The seed of whoever plays the principal in copy ``i``'s episode: the game's own in its first episode."""
+        """The seed of the principal in copy ``i``'s episode: in the first one, the seed that the game was given."""
         seed, state = self._seeds[i], self.arrays.state[i]
         return principal_seed(seed, int(state["key"]), int(state["episode"]))
 

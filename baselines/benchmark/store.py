@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """The results in a folder; writing is for whoever came by :func:`locked`."""
+    """The results in a folder. Only the holder of :func:`locked` may write to it."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
