@@ -141,8 +141,10 @@ def compiled_pair() -> tuple[Callable[..., None], Callable[..., None]]:
 class Steered(gym.vector.VectorWrapper):
     """The batched game, acted in and observed as the module says; ``autoreset_mode`` must be DISABLED.
 
-    ``privileged``: whether observations end with what only a critic may see. ``parameters``: of the profit target
-    underneath.
+    Args:
+        env: the batched game.
+        privileged: whether observations end with what only a critic may see.
+        **parameters: of the profit target underneath.
     """
 
     env: PrincipalVectorEnv

@@ -114,6 +114,11 @@ class Trained(Principal):
 
     A policy is at its best on the task that it was trained for, which ``metadata`` names; other numbers of arms and
     horizons are played too.
+
+    Args:
+        n_arms: number of arms K.
+        horizon: rounds T.
+        policy: weights and what they are.
     """
 
     def __init__(self, n_arms: int, horizon: int, policy: Policy) -> None:

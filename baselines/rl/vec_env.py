@@ -39,9 +39,13 @@ OBJECTIVES = {"utility": "regret_oracle", "regret": "regret"}
 class GameVecEnv(VecEnv):
     """Stable-Baselines3's interface to a batched game, bare or wrapped, with ``autoreset_mode`` DISABLED.
 
-    ``objective``: None for the reward as played, X - pi_A; "utility" for its expectation theta_A - pi_A, less what the
-    best fixed incentive would bring; "regret" for minus the round's share of R_T. The last two are privileged, and fine
-    for training: a reward is not observed. ``scale``: multiplies it, once and for all.
+    Args:
+        envs: the batched game.
+        objective: None for the reward as played, X - pi_A; "utility" for its expectation theta_A - pi_A, less what the
+            best fixed incentive would bring; "regret" for minus the round's share of R_T. The last two are privileged,
+            and fine for training: a reward is not observed.
+        scale: multiplies the reward.
+        staggered: whether the first episodes begin at times spread over the horizon.
     """
 
     def __init__(
