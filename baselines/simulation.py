@@ -71,6 +71,20 @@ class Run:
         arrays = (self.misses[i], self.plays[i], self.offers[i], self.optimal_incentives[i])
         return Run(self.checkpoints, {name: sums[i] for name, sums in self.scores.items()}, *arrays, self.phases[i])
 
+    def columns(self) -> dict[str, Any]:
+        """A row for each episode and checkpoint: one array a column, of (rows,) or, for arms, (rows, n_arms).
+
+        Columns: seed (of many episodes), rounds, every score, misses, plays, offers, optimal_incentives.
+        """
+        episodes = 1 if self.seeds is None else len(self.seeds)
+        found: dict[str, Any] = {} if self.seeds is None else {"seed": np.repeat(self.seeds, self.checkpoints.size)}
+        found["rounds"] = np.tile(self.checkpoints, episodes)
+        found |= {name: sums.ravel() for name, sums in self.scores.items()} | {"misses": self.misses.ravel()}
+        for name in ("plays", "offers", "optimal_incentives"):
+            values = getattr(self, name)
+            found[name] = values.reshape(-1, values.shape[-1])
+        return found
+
 
 def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
     """Checkpoints from 1 to the horizon, evenly spaced in their logarithm."""
