@@ -167,7 +167,7 @@ class GameState:
     @property
     def rounds_played(self) -> int:
         """Rounds that the first copy has played."""
-        return self.arrays.state["t"].item(0)
+        return int(self.arrays.state["t"][0])
 
     @property
     def plays_python_agents(self) -> bool:

@@ -84,7 +84,6 @@ UTILITY, REWARD, ARM, AGENT_REWARD, OPTIMAL = (
 MEAN, PRINCIPAL_SUM = int(Row.MEAN), int(Row.PRINCIPAL_SUM)
 SCORES = tuple(score.name.lower() for score in Score)
 INFO = tuple(round_info(np.zeros(len(Result))))
-INFO_NUMBERS = INFO[:ARM]  # the first columns of a result
 
 
 class Ties(IntEnum):

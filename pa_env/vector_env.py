@@ -36,7 +36,6 @@ from pa_env.layout import (
     AGENT_REWARD,
     ARM,
     INFO,
-    INFO_NUMBERS,
     OPTIMAL,
     UTILITY,
     Flags,
@@ -144,11 +143,18 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
 
     def _info(self, results: Floats, mask: Flags) -> Info:
         """What the round was; ``_key`` marks the copies for which it holds."""
-        info: Info = dict.fromkeys(MARKS, mask)
-        info.update(zip(INFO_NUMBERS, results.T))  # noqa: B905 - the first columns
-        info["arm"] = results[:, ARM].astype(np.int64)
-        info["optimal_incentives"] = results[:, OPTIMAL:]
-        return info
+        column = results.T
+        return {  # in the order of the columns; written out, because a loop takes half as long again
+            "utility": column[0],
+            "expected_utility": column[1],
+            "regret": column[2],
+            "regret_oracle": column[3],
+            "regret_bar": column[4],
+            "reward": column[5],
+            "arm": column[ARM].astype(np.int64),
+            "optimal_incentives": results[:, OPTIMAL:],
+            **dict.fromkeys(MARKS, mask),
+        }
 
     def _seeds(self, seed: Any) -> Sequence[int | None] | None:
         if seed is None:
