@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pa_env.layout import Floats, Integers
 
-FLOAT64 = np.dtype(np.float64)
+FLOAT64, INT64, BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
 UNBOUNDED = float(np.finfo(np.float64).max)  # as max_incentive: any finite incentive
 LARGEST_MEAN = 1e38  # rewards X are float32 numbers
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pa_env import checks
-from pa_env.checks import whole
+from pa_env.checks import BOOL, INT64, whole
 from pa_env.compiling import Direct, machine_code
 from pa_env.game_state import GameState
 from pa_env.instances import InstanceLike
@@ -28,7 +28,7 @@ from pa_env.kernel.agents import ask
 from pa_env.kernel.episodes import Recorded, Work, play_episodes
 from pa_env.kernel.play import follow, play
 from pa_env.layout import ARM, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers, Row
-from pa_env.rules import Rule, StopRule, check_bounds, check_memory, compiled_for, rule_pointer
+from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, compiled_for, rule_pointer
 from pa_env.scripted_agents import Agent, ScriptedAgent
 from pa_env.seeding import principal_seed
 
@@ -37,7 +37,6 @@ __all__ = ["Followed", "Game", "Held", "Settings", "game_of", "principal_seed"]
 CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
 DEFAULT = np.zeros(0, np.int64)  # one round of each copy; no arm is forced
 NO_STOP, NO_RESULTS = np.zeros(0), np.zeros((0, 0))
-INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
 class Settings(TypedDict, total=False):
@@ -151,9 +150,14 @@ class Game(GameState):
         """What :meth:`hold` does, for callers that count themselves; returns the rounds really played."""
         self._check_single()
         offers = checks.offers("incentives", offer, self._offers_shape)
-        if stop is not None and type(stop) is not StopRule:
-            raise TypeError(f"stop = {stop!r} must be a pa_env.rules.StopRule")
-        entries, begun = NO_STOP if stop is None else stop.entries, self.rounds_played
+        if type(rounds) is not int or rounds < 1:  # most are, and the check takes a while
+            rounds = whole("rounds", rounds, 1)
+        entries, begun = NO_STOP, self.rounds_played
+        if stop is not None:
+            if type(stop) is not StopRule:
+                raise TypeError(f"stop = {stop!r} must be a pa_env.rules.StopRule")
+            stop.check(self.n_arms)
+            entries = stop.entries
         wanted = left = min(rounds, self.horizon - begun)
         while left > 0 and not (stop is not None and stop.withdrawn):
             if self._python is None:
@@ -183,7 +187,8 @@ class Game(GameState):
         begun, misses = self.rounds_played, 0
         end = min(self.horizon, begun + whole("rounds", rounds, 1))
         offers, results = np.zeros(self._offers_shape), np.zeros(self._results_shape)
-        results[0, ARM], results[0, REWARD] = last
+        results[0, ARM] = whole("the arm of last", last[0], NO_ARM, self.n_arms - 1)
+        results[0, REWARD] = checks.finite("the reward of last", last[1])
         while (t := self.rounds_played) < end:
             if self._python is not None:
                 _ = self.means  # a privileged rule may look
@@ -210,6 +215,7 @@ class Game(GameState):
         if self._python is not None:
             raise ValueError(f"agent = {self.agent!r} is played from Python: its episodes are played one by one")
         address = rule_pointer(rule)
+        check_episodes(memories, marks, self.copies, self.horizon)
         check_bounds(rule, self.n_arms, memories[0])
         shape = (self.copies, marks.size)
         recorded = Recorded(
