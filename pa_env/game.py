@@ -13,7 +13,7 @@ A game, and so an environment, is for one thread.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -22,14 +22,12 @@ from numpy.typing import ArrayLike
 from pa_env import checks
 from pa_env.checks import BOOL, INT64, whole
 from pa_env.compiling import Direct, machine_code
-from pa_env.game_state import GameState
-from pa_env.instances import InstanceLike
+from pa_env.game_state import GameState, Settings
 from pa_env.kernel.agents import ask
 from pa_env.kernel.episodes import Recorded, Work, play_episodes
 from pa_env.kernel.play import follow, play
 from pa_env.layout import ARM, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers, Row
 from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, compiled_for, rule_pointer
-from pa_env.scripted_agents import Agent, ScriptedAgent
 from pa_env.seeding import principal_seed
 
 __all__ = ["Followed", "Game", "Held", "Settings", "game_of", "principal_seed"]
@@ -37,17 +35,6 @@ __all__ = ["Followed", "Game", "Held", "Settings", "game_of", "principal_seed"]
 CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
 DEFAULT = np.zeros(0, np.int64)  # one round of each copy; no arm is forced
 NO_STOP, NO_RESULTS = np.zeros(0), np.zeros((0, 0))
-
-
-class Settings(TypedDict, total=False):
-    """Keyword arguments of every interface; :mod:`pa_env` says what they mean."""
-
-    n_arms: int | None
-    horizon: int
-    agent: str | ScriptedAgent | Agent
-    instance: InstanceLike
-    max_incentive: float | None
-    dim: int | None
 
 
 class Held(NamedTuple):
@@ -89,7 +76,18 @@ def game_of(settings: Settings, copies: int = 1, known: Sequence[str] = ()) -> "
 
 
 class Game(GameState):
-    """Independent copies of one repeated game; :class:`pa_env.game_state.GameState` lists its arguments."""
+    """Independent copies of one repeated game.
+
+    Args:
+        n_arms: number of arms K; None: the instance's own, or 5.
+        horizon: rounds T in an episode.
+        agent: who answers; see :mod:`pa_env.agents`.
+        instance: what is unknown; see :mod:`pa_env.instances`.
+        max_incentive: the largest incentive; None: 4, or 2 dim + 2 when rewards are linear.
+        dim: dimensions of the arms, when rewards are linear.
+        copies: number of copies N.
+        observe: whether the principal's summary is kept.
+    """
 
     def play(self, offers: ArrayLike, arms: Integers | None = None, which: Flags | None = None) -> Floats:
         """One round of each copy.

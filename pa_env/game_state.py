@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -41,19 +41,19 @@ LONGEST = 2**39 - 1  # as many rounds as have draws of their own
 _VIEW_AGENTS = Direct(view_agents)
 
 
-class GameState:
-    """Independent copies of one repeated game, before and between rounds.
+class Settings(TypedDict, total=False):
+    """Keyword arguments of every interface; :mod:`pa_env` says what they mean."""
 
-    Args:
-        n_arms: number of arms K; None: the instance's own, or 5.
-        horizon: rounds T in an episode.
-        agent: who answers; see :mod:`pa_env.agents`.
-        instance: what is unknown; see :mod:`pa_env.instances`.
-        max_incentive: the largest incentive; None: 4, or 2 dim + 2 when rewards are linear.
-        dim: dimensions of the arms, when rewards are linear.
-        copies: number of copies N.
-        observe: whether the principal's summary is kept.
-    """
+    n_arms: int | None
+    horizon: int
+    agent: str | ScriptedAgent | Agent
+    instance: InstanceLike
+    max_incentive: float | None
+    dim: int | None
+
+
+class GameState:
+    """Copies of a game before and between rounds; :class:`pa_env.game.Game` lists the arguments."""
 
     def __init__(
         self,
