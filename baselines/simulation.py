@@ -10,22 +10,27 @@ running float64 totals, flushed every 4096 rounds, so that a billion additions l
 behind an estimate are summed plainly in the order of play: exactly when Bernoulli, to 1e-9 otherwise at 1e7 rounds.
 """
 
+import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.protocol import Follow, Hold, Principal
 from baselines.registry import make, parameters
-from pa_env.checks import UNBOUNDED, seed_of, whole
+from pa_env.checks import UNBOUNDED, known, seed_of, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.episodes import Recorded
 from pa_env.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 ROUNDS_AT_ONCE = 200_000  # in one compiled call, which does not hear Ctrl-C: about 50 ms
 
@@ -85,6 +90,35 @@ class Run:
             found[name] = values.reshape(-1, values.shape[-1])
         return found
 
+    def to_frame(self) -> "pd.DataFrame":
+        """The :meth:`columns` as a pandas table, in which each arm has columns of its own: plays_0, plays_1, ..."""
+        import pandas as pd
+
+        flat: dict[str, Any] = {}
+        for name, values in self.columns().items():
+            flat |= {name: values} if values.ndim == 1 else {f"{name}_{a}": arm for a, arm in enumerate(values.T)}
+        return pd.DataFrame(flat)
+
+    def plot(self, score: str = "regret") -> "Figure":
+        """Draw a score against the rounds played; of many episodes the median, and where 50% and 90% of them lie.
+
+        Args:
+            score: one of :data:`pa_env.layout.SCORES`, or misses.
+        """
+        from baselines.pictures import against_rounds
+
+        known("score", score, (*SCORES, "misses"))
+        figure, axes = against_rounds(score)
+        sums = np.atleast_2d(getattr(self, score))
+        median, *ends = np.quantile(sums, (0.5, 0.25, 0.75, 0.05, 0.95), axis=0)
+        (line,) = axes.plot(self.checkpoints, median, marker="o", markersize=3, label="median")
+        if len(sums) > 1:
+            for low, high, share, alpha in ((*ends[:2], "50%", 0.3), (*ends[2:], "90%", 0.12)):
+                shade: dict[str, Any] = {"color": line.get_color(), "alpha": alpha, "linewidth": 0}
+                axes.fill_between(self.checkpoints, low, high, label=f"{share} of episodes", **shade)
+            axes.legend(frameon=False, title=f"{len(sums):,} episodes")
+        return figure
+
 
 def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
     """Checkpoints from 1 to the horizon, evenly spaced in their logarithm."""
@@ -129,7 +163,8 @@ def simulate(
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}, and be integers")
     n_arms = None if isinstance(principal, str) else principal.n_arms
-    episodes = Episodes(principal, {"n_arms": n_arms, "horizon": horizon, "agent": agent, "instance": instance})
+    maker = functools.partial(make_for, principal) if isinstance(principal, str) else principal
+    episodes = Episodes(maker, {"n_arms": n_arms, "horizon": horizon, "agent": agent, "instance": instance})
     if seeds is None:
         return episodes.play([seed_of(seed) or 0], marks.astype(np.int64)).episode(0)
     return episodes.play([whole("seeds", each, 0, math.inf) for each in seeds], marks.astype(np.int64))
@@ -160,12 +195,14 @@ class Episodes:
     are played one by one, in a game that is made once.
 
     Args:
-        principal: made already; or a name, by which it is made anew for each episode.
+        principal: made already; or a function that makes it for a game that has begun: once, or anew for each episode
+            if rewards are linear, because arms are then another in each.
         settings: keyword arguments of :class:`pa_env.game.Game`.
     """
 
-    def __init__(self, principal: str | Principal, settings: dict[str, Any]) -> None:
-        self.principal = principal
+    def __init__(self, principal: Principal | Callable[[Game], Principal], settings: dict[str, Any]) -> None:
+        self.maker = (lambda _: principal) if isinstance(principal, Principal) else principal
+        self.principal: Principal | None = None
         self.settings = settings | {"max_incentive": UNBOUNDED, "observe": False}
         self.game = Game(**self.settings)
 
@@ -178,21 +215,22 @@ class Episodes:
         if parts is None:
             parts, phases = [], []
             for seed in seeds:
-                principal = self._begin(seed)
+                principal = self.begin(seed)
                 parts.append(Match(principal, self.game).play(marks))
                 phases.append(principal.phases)
         recorded = Recorded(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         return run_of(recorded, marks, phases, np.array(seeds, np.int64 if max(seeds) < 2**63 else object))
 
-    def _begin(self, seed: int) -> Principal:
+    def begin(self, seed: int) -> Principal:
         """Begin an episode of the one game; its principal, which begins too."""
         self.game.begin(seeds=[seed])
-        principal = self.principal if isinstance(self.principal, Principal) else make_for(self.principal, self.game)
-        return started(principal, self.game)
+        if self.principal is None or self.game.dim:
+            self.principal = self.maker(self.game)
+        return started(self.principal, self.game)
 
     def _by_rule(self, seeds: list[int], marks: Integers) -> list[Recorded] | None:
         """The episodes of a principal that follows one rule from the first round on; None if it does not."""
-        principal, game = self._begin(seeds[0]), self.game
+        principal, game = self.begin(seeds[0]), self.game
         at_once = max(1, ROUNDS_AT_ONCE // game.horizon)
         if principal.privileged or game.plays_python_agents or game.dim or game.horizon > ROUNDS_AT_ONCE:
             return None
@@ -206,7 +244,7 @@ class Episodes:
             copies.begin(seeds=chunk)
             memories = request.memory[None]
             if principal.draws:  # so its memory is another in each episode
-                memories = np.stack([self._begin(seed).request().memory for seed in chunk])  # type: ignore[union-attr]
+                memories = np.stack([self.begin(seed).request().memory for seed in chunk])  # type: ignore[union-attr]
             parts.append(copies.play_episodes(request.rule, memories, marks))
         return parts
 
