@@ -204,49 +204,61 @@ class Episodes:
         self.maker = (lambda _: principal) if isinstance(principal, Principal) else principal
         self.principal: Principal | None = None
         self.settings = settings | {"max_incentive": UNBOUNDED, "observe": False}
-        self.game = Game(**self.settings)
+        self.game = Game(**self.settings)  # its copies are episodes that are played in one go
 
     def play(self, seeds: list[int], marks: Integers) -> Run:
         """Play an episode of each seed, scored at the checkpoints ``marks`` (C,)."""
         if not seeds:
             raise ValueError("seeds = [] must have at least one seed")
-        parts = self._by_rule(seeds, marks)
-        phases: list[Any] = [[] for _ in seeds]
-        if parts is None:
-            parts, phases = [], []
-            for seed in seeds:
-                principal = self.begin(seed)
-                parts.append(Match(principal, self.game).play(marks))
+        at_once = 1 if self.game.plays_python_agents else max(1, ROUNDS_AT_ONCE // self.game.horizon)
+        parts: list[Recorded] = []
+        phases: list[Any] = []
+        for first in range(0, len(seeds), at_once):
+            chunk = seeds[first : first + at_once]
+            if len(chunk) != self.game.copies:
+                self.game = Game(**self.settings, copies=len(chunk))
+            self.game.begin(seeds=chunk)
+            recorded = self._by_rule(marks)
+            if recorded is not None:
+                parts.append(recorded)
+                phases += [[] for _ in chunk]
+                continue
+            for i in range(len(chunk)):
+                principal, game = self._start(i)
+                parts.append(Match(principal, game).play(marks))
                 phases.append(principal.phases)
         recorded = Recorded(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         return run_of(recorded, marks, phases, np.array(seeds, np.int64 if max(seeds) < 2**63 else object))
 
     def begin(self, seed: int) -> Principal:
-        """Begin an episode of the one game; its principal, which begins too."""
+        """Begin an episode of a game of one copy; its principal, which begins too."""
+        self.game = Game(**self.settings)
         self.game.begin(seeds=[seed])
-        if self.principal is None or self.game.dim:
-            self.principal = self.maker(self.game)
-        return started(self.principal, self.game)
+        return self._start(0)[0]
 
-    def _by_rule(self, seeds: list[int], marks: Integers) -> list[Recorded] | None:
+    def _start(self, i: int) -> tuple[Principal, Game]:
+        """The principal at the beginning of the episode that copy ``i`` has begun, and its game."""
+        game = self.game if self.game.copies == 1 else self.game.one_copy(i)
+        if self.principal is None or game.dim:
+            self.principal = self.maker(game)
+        return started(self.principal, game), game
+
+    def _by_rule(self, marks: Integers) -> Recorded | None:
         """The episodes of a principal that follows one rule from the first round on; None if it does not."""
-        principal, game = self.begin(seeds[0]), self.game
-        at_once = max(1, ROUNDS_AT_ONCE // game.horizon)
+        principal, game = self._start(0)[0], self.game
         if principal.privileged or game.plays_python_agents or game.dim or game.horizon > ROUNDS_AT_ONCE:
             return None
         request = principal.request()
         if not isinstance(request, Follow) or request.rounds < game.horizon:
             return None
-        parts = []
-        for first in range(0, len(seeds), at_once):
-            chunk = seeds[first : first + at_once]
-            copies = Game(**self.settings, copies=len(chunk))
-            copies.begin(seeds=chunk)
-            memories = request.memory[None]
-            if principal.draws:  # so its memory is another in each episode
-                memories = np.stack([self.begin(seed).request().memory for seed in chunk])  # type: ignore[union-attr]
-            parts.append(copies.play_episodes(request.rule, memories, marks))
-        return parts
+        memories = request.memory[None]
+        if principal.draws:  # so its memory is another in each episode
+            memories = np.stack([self._memory(i) for i in range(game.copies)])
+        return game.play_episodes(request.rule, memories, marks)
+
+    def _memory(self, i: int) -> Floats:
+        """The memory of the rule at the beginning of copy ``i``'s episode."""
+        return self._start(i)[0].request().memory  # type: ignore[union-attr] # a Follow
 
 
 def episode(principal: Principal, game: Game, marks: Integers) -> Run:
