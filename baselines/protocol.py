@@ -269,9 +269,9 @@ class Principal:
             sums: sums of the rewards X of the arms after them, likewise.
         """
         self.t, self.plays, self.sums = self.t + rounds, plays, sums
-        if self.rounds_left == 0 or (self.held_stop is not None and self.held_stop.withdrawn):
-            t, plays, sums = self._before
-            self._advance(Outcome(self.t - t, self.plays - plays, self.sums - sums))
+        t, plays_before, sums_before = self._before
+        if self.t - t == self._request.rounds or (self.held_stop is not None and self.held_stop.withdrawn):
+            self._advance(Outcome(self.t - t, plays - plays_before, sums - sums_before))
 
     def _advance(self, outcome: Outcome | None) -> None:
         """Move the coroutine on to its next request; once it has ended, nothing is offered any more."""

@@ -14,18 +14,21 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Follow, Hold, Principal
+from baselines.match import Match, TracedMatch
+from baselines.protocol import Follow, Principal
 from baselines.registry import make, parameters
+from baselines.trace import Trace
 from pa_env.checks import UNBOUNDED, known, seed_of, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.episodes import Recorded
-from pa_env.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
+from pa_env.layout import SCORES, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
 
 if TYPE_CHECKING:
@@ -134,6 +137,7 @@ def simulate(
     seed: int = 0,
     checkpoints: ArrayLike | None = None,
     seeds: Iterable[int] | None = None,
+    trace: str | Path | None = None,
 ) -> Run:
     """Play one episode, or many. There is no upper bound on incentives.
 
@@ -150,6 +154,7 @@ def simulate(
         checkpoints: rounds after which the sums are kept; by default spaced evenly in their logarithm for one episode,
             and the horizon alone for many.
         seeds: of many episodes; each is what :func:`simulate` plays with its seed alone.
+        trace: a Parquet file to keep every round in (:mod:`baselines.trace`); the game is then played slower.
     """
     if not isinstance(principal, str | Principal):
         raise TypeError(f"principal = {principal!r} must be a name, or an object that is a baselines.Principal")
@@ -166,8 +171,8 @@ def simulate(
     maker = functools.partial(make_for, principal) if isinstance(principal, str) else principal
     episodes = Episodes(maker, {"n_arms": n_arms, "horizon": horizon, "agent": agent, "instance": instance})
     if seeds is None:
-        return episodes.play([seed_of(seed) or 0], marks.astype(np.int64)).episode(0)
-    return episodes.play([whole("seeds", each, 0, math.inf) for each in seeds], marks.astype(np.int64))
+        return episodes.play([seed_of(seed) or 0], marks.astype(np.int64), trace).episode(0)
+    return episodes.play([whole("seeds", each, 0, math.inf) for each in seeds], marks.astype(np.int64), trace)
 
 
 def make_for(name: str, game: Game) -> Principal:
@@ -206,10 +211,16 @@ class Episodes:
         self.settings = settings | {"max_incentive": UNBOUNDED, "observe": False}
         self.game = Game(**self.settings)  # its copies are episodes that are played in one go
 
-    def play(self, seeds: list[int], marks: Integers) -> Run:
-        """Play an episode of each seed, scored at the checkpoints ``marks`` (C,)."""
+    def play(self, seeds: list[int], marks: Integers, trace: str | Path | None = None) -> Run:
+        """Play an episode of each seed, scored at the checkpoints ``marks`` (C,); every round goes to ``trace``."""
         if not seeds:
             raise ValueError("seeds = [] must have at least one seed")
+        if trace is None:
+            return self._play(seeds, marks, None)
+        with Trace.open(Path(trace), self.game.n_arms) as rounds:
+            return self._play(seeds, marks, rounds)
+
+    def _play(self, seeds: list[int], marks: Integers, trace: Trace | None) -> Run:
         at_once = 1 if self.game.plays_python_agents else max(1, ROUNDS_AT_ONCE // self.game.horizon)
         parts: list[Recorded] = []
         phases: list[Any] = []
@@ -218,14 +229,15 @@ class Episodes:
             if len(chunk) != self.game.copies:
                 self.game = Game(**self.settings, copies=len(chunk))
             self.game.begin(seeds=chunk)
-            recorded = self._by_rule(marks)
+            recorded = self._by_rule(marks) if trace is None else None
             if recorded is not None:
                 parts.append(recorded)
                 phases += [[] for _ in chunk]
                 continue
-            for i in range(len(chunk)):
+            for i, seed in enumerate(chunk):
                 principal, game = self._start(i)
-                parts.append(Match(principal, game).play(marks))
+                match = Match(principal, game) if trace is None else TracedMatch(principal, game, trace, seed)
+                parts.append(match.play(marks))
                 phases.append(principal.phases)
         recorded = Recorded(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         return run_of(recorded, marks, phases, np.array(seeds, np.int64 if max(seeds) < 2**63 else object))
@@ -287,44 +299,3 @@ def run_of(recorded: Recorded, marks: Integers, phases: list[Any], seeds: Intege
         phases=phases,
         seeds=seeds,
     )
-
-
-class Match:
-    """A principal in a game: its requests are played whole by the compiled game."""
-
-    def __init__(self, principal: Principal, game: Game) -> None:
-        self.principal, self.game = principal, game
-        self.misses = 0
-        self.offers: Floats = np.zeros((1, game.n_arms))  # of the last round played
-
-    def play(self, marks: Integers) -> Recorded:
-        """Play a game that has just begun up to the last of the checkpoints ``marks`` (C,); one episode's record."""
-        game, shape = self.game, (1, marks.size)
-        totals, misses = np.empty((*shape, len(SCORES))), np.empty(shape, np.int64)
-        plays = np.empty((*shape, game.n_arms), np.int64)
-        offers, beliefs = np.empty(plays.shape), np.empty(plays.shape)
-        for c, mark in enumerate(marks.tolist()):
-            self.play_to(mark - 1)
-            beliefs[0, c] = game.means[0]  # before the round's reward moves them
-            self.play_to(mark)
-            totals[0, c], plays[0, c] = game.arrays.totals[0].sum(axis=0), game.plays[0]
-            offers[0, c], misses[0, c] = self.offers, self.misses
-        return Recorded(totals, plays, misses, offers, beliefs)
-
-    def play_to(self, mark: int) -> None:
-        """Play on until ``mark`` rounds are played in all; a request cut there goes on at the next call."""
-        principal, game, arms, plays = self.principal, self.game, self.game.arrays.arms, self.game.plays
-        while principal.t < mark:
-            request = principal.request()
-            rounds = min(principal.rounds_left, mark - principal.t)
-            if isinstance(request, Hold):
-                self.offers = principal.held_offer
-                rounds = game.advance(self.offers, rounds, principal.held_stop)
-                if request.target >= 0:
-                    hits = plays.item(0, request.target) - principal.plays.item(request.target)
-                    self.misses += rounds - hits
-            else:
-                followed = game.follow(request.rule, request.memory, rounds, principal.last)
-                self.offers, principal.last = followed.offer[None], followed.last
-                self.misses += followed.misses
-            principal.take_in(rounds, plays[0].copy(), arms[0, PRINCIPAL_SUM].copy())

@@ -3,7 +3,6 @@
 :class:`pa_env.game.Game` plays rounds on it.
 """
 
-import copy
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -157,7 +156,8 @@ class GameState:
 
     def one_copy(self, i: int) -> Self:
         """Copy ``i`` as a game of one copy, whose state it shares; not of users' own agents."""
-        alone, part = copy.copy(self), slice(i, i + 1)
+        alone, part = object.__new__(type(self)), slice(i, i + 1)
+        alone.__dict__.update(self.__dict__)  # much faster than copy.copy
         arrays = {name: getattr(self.arrays, name)[part] for name in PER_COPY}
         alone.arrays, alone.copies = self.arrays._replace(**arrays), 1
         if self.linear is not None:

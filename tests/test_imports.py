@@ -16,6 +16,7 @@ LAYERS = (
     ("pa_env.kernel*",),
     ("pa_env*",),
     ("baselines.protocol", "baselines.files", "baselines.pictures"),
+    ("baselines.trace", "baselines.match"),
     ("baselines.registry",),
     ("baselines.simulation",),
     ("baselines.tasks",),
