@@ -48,7 +48,7 @@ def ipa_rule() -> Callable[..., int]:
         for b in range(K):
             offer[b] = 0.0
         offer[a] = (low[a] + high[a]) / 2
-        return a
+        return int(a)
 
     return compile_rule(rule, trusted=True)
 
