@@ -8,8 +8,9 @@ np.int64(10000)
 """
 
 from baselines import rl as rl
+from baselines.comparison import Comparison, compare
 from baselines.protocol import Principal, follow, hold, offer
 from baselines.registry import make, principals
 from baselines.simulation import Run, simulate
 
-__all__ = ["Principal", "Run", "follow", "hold", "make", "offer", "principals", "simulate"]
+__all__ = ["Comparison", "Principal", "Run", "compare", "follow", "hold", "make", "offer", "principals", "simulate"]

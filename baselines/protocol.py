@@ -19,6 +19,7 @@ Three kinds of request: :func:`hold` an amount on one arm, :func:`offer` a whole
 or until a stop rule fires, and :func:`follow` a compiled rule that makes the offer anew each round.
 """
 
+import inspect
 import math
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, NamedTuple
@@ -125,6 +126,12 @@ class Principal:
         self._first_seed: int | None = None  # of the environment that :meth:`predict` plays in
         self._episode = 0  # since that seed was given
         self.reset()
+
+    def __repr__(self) -> str:
+        """The class with the arguments of its constructor that are kept as attributes, or in ``parameters``."""
+        kept = vars(self) | vars(self).get("parameters", {})
+        shown = (f"{name}={_shown(kept[name])}" for name in inspect.signature(type(self)).parameters if name in kept)
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def rounds(self) -> Rounds:
         """The algorithm: yields requests, is sent outcomes."""
@@ -262,9 +269,9 @@ class Principal:
             sums: sums of the rewards X of the arms after them, likewise.
         """
         self.t, self.plays, self.sums = self.t + rounds, plays, sums
-        if self.rounds_left == 0 or (self.held_stop is not None and self.held_stop.withdrawn):
-            t, plays, sums = self._before
-            self._advance(Outcome(self.t - t, self.plays - plays, self.sums - sums))
+        t, plays_before, sums_before = self._before
+        if self.t - t == self._request.rounds or (self.held_stop is not None and self.held_stop.withdrawn):
+            self._advance(Outcome(self.t - t, plays - plays_before, sums - sums_before))
 
     def _advance(self, outcome: Outcome | None) -> None:
         """Move the coroutine on to its next request; once it has ended, nothing is offered any more."""
@@ -290,3 +297,10 @@ class Principal:
         self._request: Request = request
         self._before = (self.t, self.plays, self.sums)
         self.last = (NO_ARM, 0.0)  # arm and reward of the request's last round
+
+
+def _shown(value: Any) -> str:
+    """A parameter as Python would take it, on one line; of a matrix only the shape."""
+    if isinstance(value, np.ndarray):
+        return f"<array of shape {value.shape}>" if value.ndim > 1 else repr(value.tolist())
+    return repr(value)

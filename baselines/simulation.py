@@ -10,22 +10,30 @@ running float64 totals, flushed every 4096 rounds, so that a billion additions l
 behind an estimate are summed plainly in the order of play: exactly when Bernoulli, to 1e-9 otherwise at 1e7 rounds.
 """
 
+import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.protocol import Follow, Hold, Principal
+from baselines.match import Match, TracedMatch
+from baselines.protocol import Follow, Principal
 from baselines.registry import make, parameters
-from pa_env.checks import UNBOUNDED, seed_of, whole
+from baselines.trace import Trace
+from pa_env.checks import UNBOUNDED, known, seed_of, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.episodes import Recorded
-from pa_env.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
+from pa_env.layout import SCORES, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 ROUNDS_AT_ONCE = 200_000  # in one compiled call, which does not hear Ctrl-C: about 50 ms
 
@@ -85,6 +93,35 @@ class Run:
             found[name] = values.reshape(-1, values.shape[-1])
         return found
 
+    def to_frame(self) -> "pd.DataFrame":
+        """The :meth:`columns` as a pandas table, in which each arm has columns of its own: plays_0, plays_1, ..."""
+        import pandas as pd
+
+        flat: dict[str, Any] = {}
+        for name, values in self.columns().items():
+            flat |= {name: values} if values.ndim == 1 else {f"{name}_{a}": arm for a, arm in enumerate(values.T)}
+        return pd.DataFrame(flat)
+
+    def plot(self, score: str = "regret") -> "Figure":
+        """Draw a score against the rounds played; of many episodes the median, and where 50% and 90% of them lie.
+
+        Args:
+            score: one of :data:`pa_env.layout.SCORES`, or misses.
+        """
+        from baselines.pictures import against_rounds
+
+        known("score", score, (*SCORES, "misses"))
+        figure, axes = against_rounds(score)
+        sums = np.atleast_2d(getattr(self, score))
+        median, *ends = np.quantile(sums, (0.5, 0.25, 0.75, 0.05, 0.95), axis=0)
+        (line,) = axes.plot(self.checkpoints, median, marker="o", markersize=3, label="median")
+        if len(sums) > 1:
+            for low, high, share, alpha in ((*ends[:2], "50%", 0.3), (*ends[2:], "90%", 0.12)):
+                shade: dict[str, Any] = {"color": line.get_color(), "alpha": alpha, "linewidth": 0}
+                axes.fill_between(self.checkpoints, low, high, label=f"{share} of episodes", **shade)
+            axes.legend(frameon=False, title=f"{len(sums):,} episodes")
+        return figure
+
 
 def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
     """Checkpoints from 1 to the horizon, evenly spaced in their logarithm."""
@@ -100,6 +137,7 @@ def simulate(
     seed: int = 0,
     checkpoints: ArrayLike | None = None,
     seeds: Iterable[int] | None = None,
+    trace: str | Path | None = None,
 ) -> Run:
     """Play one episode, or many. There is no upper bound on incentives.
 
@@ -116,6 +154,7 @@ def simulate(
         checkpoints: rounds after which the sums are kept; by default spaced evenly in their logarithm for one episode,
             and the horizon alone for many.
         seeds: of many episodes; each is what :func:`simulate` plays with its seed alone.
+        trace: a Parquet file to keep every round in (:mod:`baselines.trace`); the game is then played slower.
     """
     if not isinstance(principal, str | Principal):
         raise TypeError(f"principal = {principal!r} must be a name, or an object that is a baselines.Principal")
@@ -129,10 +168,11 @@ def simulate(
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}, and be integers")
     n_arms = None if isinstance(principal, str) else principal.n_arms
-    episodes = Episodes(principal, {"n_arms": n_arms, "horizon": horizon, "agent": agent, "instance": instance})
+    maker = functools.partial(make_for, principal) if isinstance(principal, str) else principal
+    episodes = Episodes(maker, {"n_arms": n_arms, "horizon": horizon, "agent": agent, "instance": instance})
     if seeds is None:
-        return episodes.play([seed_of(seed) or 0], marks.astype(np.int64)).episode(0)
-    return episodes.play([whole("seeds", each, 0, math.inf) for each in seeds], marks.astype(np.int64))
+        return episodes.play([seed_of(seed) or 0], marks.astype(np.int64), trace).episode(0)
+    return episodes.play([whole("seeds", each, 0, math.inf) for each in seeds], marks.astype(np.int64), trace)
 
 
 def make_for(name: str, game: Game) -> Principal:
@@ -160,55 +200,77 @@ class Episodes:
     are played one by one, in a game that is made once.
 
     Args:
-        principal: made already; or a name, by which it is made anew for each episode.
+        principal: made already; or a function that makes it for a game that has begun: once, or anew for each episode
+            if rewards are linear, because arms are then another in each.
         settings: keyword arguments of :class:`pa_env.game.Game`.
     """
 
-    def __init__(self, principal: str | Principal, settings: dict[str, Any]) -> None:
-        self.principal = principal
+    def __init__(self, principal: Principal | Callable[[Game], Principal], settings: dict[str, Any]) -> None:
+        self.maker = (lambda _: principal) if isinstance(principal, Principal) else principal
+        self.principal: Principal | None = None
         self.settings = settings | {"max_incentive": UNBOUNDED, "observe": False}
-        self.game = Game(**self.settings)
+        self.game = Game(**self.settings)  # its copies are episodes that are played in one go
 
-    def play(self, seeds: list[int], marks: Integers) -> Run:
-        """Play an episode of each seed, scored at the checkpoints ``marks`` (C,)."""
+    def play(self, seeds: list[int], marks: Integers, trace: str | Path | None = None) -> Run:
+        """Play an episode of each seed, scored at the checkpoints ``marks`` (C,); every round goes to ``trace``."""
         if not seeds:
             raise ValueError("seeds = [] must have at least one seed")
-        parts = self._by_rule(seeds, marks)
-        phases: list[Any] = [[] for _ in seeds]
-        if parts is None:
-            parts, phases = [], []
-            for seed in seeds:
-                principal = self._begin(seed)
-                parts.append(Match(principal, self.game).play(marks))
+        if trace is None:
+            return self._play(seeds, marks, None)
+        with Trace.open(Path(trace), self.game.n_arms) as rounds:
+            return self._play(seeds, marks, rounds)
+
+    def _play(self, seeds: list[int], marks: Integers, trace: Trace | None) -> Run:
+        at_once = 1 if self.game.plays_python_agents else max(1, ROUNDS_AT_ONCE // self.game.horizon)
+        parts: list[Recorded] = []
+        phases: list[Any] = []
+        for first in range(0, len(seeds), at_once):
+            chunk = seeds[first : first + at_once]
+            if len(chunk) != self.game.copies:
+                self.game = Game(**self.settings, copies=len(chunk))
+            self.game.begin(seeds=chunk)
+            recorded = self._by_rule(marks) if trace is None else None
+            if recorded is not None:
+                parts.append(recorded)
+                phases += [[] for _ in chunk]
+                continue
+            for i, seed in enumerate(chunk):
+                principal, game = self._start(i)
+                match = Match(principal, game) if trace is None else TracedMatch(principal, game, trace, seed)
+                parts.append(match.play(marks))
                 phases.append(principal.phases)
         recorded = Recorded(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         return run_of(recorded, marks, phases, np.array(seeds, np.int64 if max(seeds) < 2**63 else object))
 
-    def _begin(self, seed: int) -> Principal:
-        """Begin an episode of the one game; its principal, which begins too."""
+    def begin(self, seed: int) -> Principal:
+        """Begin an episode of a game of one copy; its principal, which begins too."""
+        self.game = Game(**self.settings)
         self.game.begin(seeds=[seed])
-        principal = self.principal if isinstance(self.principal, Principal) else make_for(self.principal, self.game)
-        return started(principal, self.game)
+        return self._start(0)[0]
 
-    def _by_rule(self, seeds: list[int], marks: Integers) -> list[Recorded] | None:
+    def _start(self, i: int) -> tuple[Principal, Game]:
+        """The principal at the beginning of the episode that copy ``i`` has begun, and its game."""
+        game = self.game if self.game.copies == 1 else self.game.one_copy(i)
+        if self.principal is None or game.dim:
+            self.principal = self.maker(game)
+        return started(self.principal, game), game
+
+    def _by_rule(self, marks: Integers) -> Recorded | None:
         """The episodes of a principal that follows one rule from the first round on; None if it does not."""
-        principal, game = self._begin(seeds[0]), self.game
-        at_once = max(1, ROUNDS_AT_ONCE // game.horizon)
+        principal, game = self._start(0)[0], self.game
         if principal.privileged or game.plays_python_agents or game.dim or game.horizon > ROUNDS_AT_ONCE:
             return None
         request = principal.request()
         if not isinstance(request, Follow) or request.rounds < game.horizon:
             return None
-        parts = []
-        for first in range(0, len(seeds), at_once):
-            chunk = seeds[first : first + at_once]
-            copies = Game(**self.settings, copies=len(chunk))
-            copies.begin(seeds=chunk)
-            memories = request.memory[None]
-            if principal.draws:  # so its memory is another in each episode
-                memories = np.stack([self._begin(seed).request().memory for seed in chunk])  # type: ignore[union-attr]
-            parts.append(copies.play_episodes(request.rule, memories, marks))
-        return parts
+        memories = request.memory[None]
+        if principal.draws:  # so its memory is another in each episode
+            memories = np.stack([self._memory(i) for i in range(game.copies)])
+        return game.play_episodes(request.rule, memories, marks)
+
+    def _memory(self, i: int) -> Floats:
+        """The memory of the rule at the beginning of copy ``i``'s episode."""
+        return self._start(i)[0].request().memory  # type: ignore[union-attr] # a Follow
 
 
 def episode(principal: Principal, game: Game, marks: Integers) -> Run:
@@ -237,44 +299,3 @@ def run_of(recorded: Recorded, marks: Integers, phases: list[Any], seeds: Intege
         phases=phases,
         seeds=seeds,
     )
-
-
-class Match:
-    """A principal in a game: its requests are played whole by the compiled game."""
-
-    def __init__(self, principal: Principal, game: Game) -> None:
-        self.principal, self.game = principal, game
-        self.misses = 0
-        self.offers: Floats = np.zeros((1, game.n_arms))  # of the last round played
-
-    def play(self, marks: Integers) -> Recorded:
-        """Play a game that has just begun up to the last of the checkpoints ``marks`` (C,); one episode's record."""
-        game, shape = self.game, (1, marks.size)
-        totals, misses = np.empty((*shape, len(SCORES))), np.empty(shape, np.int64)
-        plays = np.empty((*shape, game.n_arms), np.int64)
-        offers, beliefs = np.empty(plays.shape), np.empty(plays.shape)
-        for c, mark in enumerate(marks.tolist()):
-            self.play_to(mark - 1)
-            beliefs[0, c] = game.means[0]  # before the round's reward moves them
-            self.play_to(mark)
-            totals[0, c], plays[0, c] = game.arrays.totals[0].sum(axis=0), game.plays[0]
-            offers[0, c], misses[0, c] = self.offers, self.misses
-        return Recorded(totals, plays, misses, offers, beliefs)
-
-    def play_to(self, mark: int) -> None:
-        """Play on until ``mark`` rounds are played in all; a request cut there goes on at the next call."""
-        principal, game, arms, plays = self.principal, self.game, self.game.arrays.arms, self.game.plays
-        while principal.t < mark:
-            request = principal.request()
-            rounds = min(principal.rounds_left, mark - principal.t)
-            if isinstance(request, Hold):
-                self.offers = principal.held_offer
-                rounds = game.advance(self.offers, rounds, principal.held_stop)
-                if request.target >= 0:
-                    hits = plays.item(0, request.target) - principal.plays.item(request.target)
-                    self.misses += rounds - hits
-            else:
-                followed = game.follow(request.rule, request.memory, rounds, principal.last)
-                self.offers, principal.last = followed.offer[None], followed.last
-                self.misses += followed.misses
-            principal.take_in(rounds, plays[0].copy(), arms[0, PRINCIPAL_SUM].copy())

@@ -24,9 +24,9 @@ from pa_env.checks import BOOL, INT64, whole
 from pa_env.compiling import Direct, machine_code
 from pa_env.game_state import GameState, Settings
 from pa_env.kernel.agents import ask
-from pa_env.kernel.episodes import Recorded, Work, play_episodes
+from pa_env.kernel.episodes import TRACE, Recorded, Work, play_episodes, record
 from pa_env.kernel.play import follow, play
-from pa_env.layout import ARM, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers, Row
+from pa_env.layout import AGENT_REWARD, ARM, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers, Result, Row
 from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, compiled_for, rule_pointer
 from pa_env.seeding import principal_seed
 
@@ -201,6 +201,53 @@ class Game(GameState):
             misses += missed
         told = (int(results[0, ARM]), float(results[0, REWARD]))
         return Followed(self.rounds_played - begun, misses, told, offers[0])
+
+    def record(
+        self,
+        rule: Rule,
+        memory: Floats,
+        offers: Floats,
+        rows: Floats,
+        last: tuple[int, float] = (NO_ARM, 0.0),
+        stop: StopRule | None = None,
+    ) -> int:
+        """What :meth:`follow` and :meth:`hold` do, one round at a time, with a row of every round (one copy only).
+
+        Args:
+            rule: from :func:`pa_env.rules.compile_rule`.
+            memory: the rule's own, a vector of float64.
+            offers: (1, K), the offer that the rule changes; one that it leaves alone is held.
+            rows: (rounds, len(Trace) + 3 K), as many as are to be played; written, with the columns of
+                :class:`pa_env.kernel.episodes.Trace`.
+            last: arm and reward that the rule is told of the round before the first.
+            stop: when to end before.
+
+        Returns:
+            The rounds played.
+        """
+        self._check_single()
+        address, entries = rule_pointer(rule), NO_STOP if stop is None else stop.entries
+        check_memory(memory)
+        check_bounds(rule, self.n_arms, memory)
+        results = np.zeros(self._results_shape)
+        results[0, ARM], results[0, REWARD] = last
+        if self._python is None:
+            played = self._call_with(record, address, memory, offers, results, entries, rows)
+            if played < 0:
+                raise checks.bad_offer("incentives", offers, -1 - played, self.max_incentive)
+            return played
+        for j, row in enumerate(rows):
+            if stop is not None and stop.withdrawn:
+                return j
+            beliefs = self.means[0].copy()
+            arm, reward = int(results[0, ARM]), results[0, REWARD]
+            target = rule(memory, self.plays[0], self.sums[0], arm, reward, offers[0])
+            results = self.play(offers)
+            if stop is not None:
+                stop.count(int(results[0, ARM]))
+            row[:TRACE] = self.rounds_played, target, *results[0, [ARM, REWARD, AGENT_REWARD, Result.REGRET]]
+            row[TRACE:] = np.concatenate([offers[0], beliefs, results[0, OPTIMAL:]])
+        return len(rows)
 
     def play_episodes(self, rule: Rule, memories: Floats, marks: Integers) -> Recorded:
         """Let a compiled rule play all copies, which have just begun, up to the last checkpoint.

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -28,6 +28,7 @@ from pa_env.layout import (
     Floats,
     Floats32,
     Integers,
+    LinearArrays,
     Rewards,
     Row,
     new_arrays,
@@ -35,9 +36,10 @@ from pa_env.layout import (
 )
 from pa_env.python_agents import PythonAgents
 from pa_env.scripted_agents import Agent, ScriptedAgent, resolve
-from pa_env.seeding import generator_of, key_of, principal_seed
+from pa_env.seeding import generator_of, keys_of, principal_seed
 
 LONGEST = 2**39 - 1  # as many rounds as have draws of their own
+PER_COPY = ("state", "arms", "plays", "totals", "summary", "gains")  # arrays with a row for each copy
 _VIEW_AGENTS = Direct(view_agents)
 
 
@@ -121,9 +123,12 @@ class GameState:
             raise ValueError(f"seeds = {seeds!r} must be a list of {self.copies}, one for each copy")
         given = [None] * self.copies if seeds is None else [seed_of(seed) for seed in seeds]
         keys, episodes, kept = self.arrays.state["key"].copy(), self.arrays.state["episode"].copy(), self._seeds.copy()
-        for i in range(self.copies) if seeds is not None or not episodes.all() else ():
-            if which[i] and (given[i] is not None or not episodes[i]):
-                keys[i], episodes[i], kept[i] = key_of(given[i]), 0, given[i]
+        if seeds is not None or not episodes.all():
+            begun, chosen = (episodes > 0).tolist(), which.tolist()
+            anew = [i for i in range(self.copies) if chosen[i] and (given[i] is not None or not begun[i])]
+            keys[anew], episodes[anew] = keys_of([given[i] for i in anew]), 0
+            for i in anew:
+                kept[i] = given[i]
         drawn: list[tuple[Any, Instance]] = []
         if origin.fixed is not None:
             drawn = [(which, origin.fixed)]
@@ -150,6 +155,18 @@ class GameState:
             else:
                 arms[where, Row.MU], arms[where, Row.THETA] = instance.mu, instance.theta
                 state["rewards"][where] = instance.code
+
+    def one_copy(self, i: int) -> Self:
+        """Copy ``i`` as a game of one copy, whose state it shares; not of users' own agents."""
+        alone, part = object.__new__(type(self)), slice(i, i + 1)
+        alone.__dict__.update(self.__dict__)  # much faster than copy.copy
+        arrays = {name: getattr(self.arrays, name)[part] for name in PER_COPY}
+        alone.arrays, alone.copies = self.arrays._replace(**arrays), 1
+        if self.linear is not None:
+            alone.linear = LinearArrays(*(array[part] for array in self.linear))
+        alone._seeds, alone._buffers = self._seeds[part], None
+        alone._offers_shape, alone._results_shape = (1, self.n_arms), (1, OPTIMAL + self.n_arms)
+        return alone
 
     def instance(self, i: int = 0) -> Instance:
         """The instance that copy ``i`` plays in this episode."""

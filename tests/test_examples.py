@@ -15,6 +15,11 @@ NUMBER = r"-?\d+\.\d+"
 # Name -> (modules of an extra that it needs, its options, what a line of its output looks like).
 EXAMPLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "evaluate": ((), "--seeds 10", rf"zero +{NUMBER} +[+-]\d+\.\d+ \("),
+    "minari_dataset": (
+        ("minari", "pyarrow"),
+        "--episodes 3",
+        "profit-target-v0: 3 episodes, 600 rounds; replayed the same: True",
+    ),
     "train_principal": (("stable_baselines3",), "--steps 3200", rf"PPO after 3200 rounds: {NUMBER}"),
     "clone_then_train": (
         ("stable_baselines3",),
@@ -38,6 +43,7 @@ def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for module in modules:
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{name}.py needs {module}")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     if name.startswith("rllib"):
         monkeypatch.setenv("HOME", str(tmp_path))  # RLlib leaves its logs there
     found = run([str(ROOT / "examples" / f"{name}.py"), *options.split()], tmp_path)

@@ -6,6 +6,7 @@ Each row times ours and its yardstick in turn, several times, and compares the b
 - Gymnasium's CartPole-v1 for the Gymnasium environments, scalar and vectorised;
 - PettingZoo's rps_v2 for the AEC environment, driven by the same loop;
 - Stable-Baselines3's DummyVecEnv for its native VecEnv;
+- one long game of as many rounds for many short episodes of a principal, which must not cost much beside their rounds;
 - the plain NumPy loop of :mod:`baselines.experiments.numpy_loop` for principals that make a new offer every round.
 """
 
@@ -31,6 +32,7 @@ from pa_env.game import Game
 
 ROUNDS = 100_000
 DRAWS = 100_000
+EPISODES, HORIZON = 10_000, 200  # of many episodes in one call
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,27 @@ def simulations() -> Iterator[Row]:
     yield Row("ipa, K = 50", ours, ROUNDS, draws, DRAWS, "draws a round", 150.0)
 
 
+def many_episodes() -> Iterator[Row]:
+    """Many episodes of K = 5, T = 200 in one call, against as many rounds of long games."""
+    for name, most in (("profit-target", 1.5), ("ipa", 2.0), ("ppo-k5-t200", 1.5)):
+        short, long = (make(name, n_arms=5, horizon=horizon) for horizon in (HORIZON, EPISODES * HORIZON))
+        ours = functools.partial(simulate, short, seeds=range(EPISODES))
+        alone = functools.partial(simulate, long, checkpoints=[EPISODES * HORIZON])
+        label, rounds = f"{EPISODES:,} episodes, {name}, T = {HORIZON}", EPISODES * HORIZON
+        yield Row(label, ours, rounds, alone, rounds, "times a round of one long game", most, repeats=5)
+
+
+def episode_microseconds() -> float:
+    """Microseconds of one of many episodes of ``elimination``, a coroutine, best of several."""
+    principal = make("elimination", n_arms=5, horizon=HORIZON)
+    seconds = []
+    for _ in range(6):
+        start = time.perf_counter()
+        simulate(principal, seeds=range(EPISODES))
+        seconds.append(time.perf_counter() - start)
+    return 1e6 * min(seconds) / EPISODES
+
+
 def peak_megabytes() -> float:
     """Peak memory of a process that simulates ``elimination`` for 1e8 rounds, all libraries included.
 
@@ -264,7 +287,7 @@ def show(only: str, repeats: int) -> None:
     console = Console()
     headings = ("what", "ours, ns", "yardstick, ns", "ratio", "target", "reached")
     table = Table(*headings, title="Speed, best of interleaved timings")
-    chosen = [row for row in (*rows(), *simulations()) if only in row.name]
+    chosen = [row for row in (*rows(), *simulations(), *many_episodes()) if only in row.name]
     for row in track(chosen, console=console, transient=True):
         ours, yardstick = best_of(row, repeats)
         ratio = yardstick / ours if row.faster else ours / yardstick
@@ -275,6 +298,7 @@ def show(only: str, repeats: int) -> None:
     for name, value, unit, bound, target in (
         ("import pa_env", import_seconds, "s", "at most", 0.7),
         ("batched, 4096 copies, memory", page_faults, "page faults a step", "at most", 1.0),
+        (f"{EPISODES:,} episodes, elimination, T = {HORIZON}", episode_microseconds, "us each", "at most", 100.0),
         ("peak memory, elimination, T = 1e+08", peak_megabytes, "MB", "at most", 300.0),
         ("default benchmark, CPU time in the game", cost.share_in_game, "of all", "at least", 0.5),
         ("benchmark, 2 processes to 1", cost.two_workers_to_one, "of the time", "at most", 0.6),

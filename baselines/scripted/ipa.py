@@ -4,13 +4,53 @@ Source: Scheid, Tiapkin, Boursier, Capitaine, El Mhamdi, Moulines, Jordan & Durm
 Principal-Agent Bandit Games", arXiv 2403.03811, as in their public code.
 """
 
+import functools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from baselines.protocol import Principal, Rounds, hold
-from baselines.scripted.net_ucb import net_ucb
+from baselines.protocol import Principal, Rounds, follow
+from baselines.scripted.net_ucb import BLOCKS, INCENTIVES, fresh_memory, ucb_round
 from pa_env.checks import at_least
+from pa_env.layout import NO_ARM
+from pa_env.rules import compile_rule
+
+# Memory of the rule: that of UCB; then the lower and upper ends of the intervals, and the last three numbers.
+UCB_SIZE = 4  # numbers an arm in the memory of UCB, beside its first BLOCKS
+ROUND, PROBES, MARGIN = -3, -2, -1
+
+
+@functools.cache
+def ipa_rule() -> Callable[..., int]:
+    """The paper's Algorithm 1, with the probes of all arms interleaved, as a compiled rule."""
+
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        K, t, probes = offer.size, int(memory[ROUND]), int(memory[PROBES])
+        low = memory[BLOCKS + UCB_SIZE * K :]
+        high = low[K:]
+        memory[ROUND] = t + 1
+        if t > probes:
+            return ucb_round(memory, arm, reward, offer)
+        if t > 0:  # what the last probe showed
+            a = (t - 1) % K
+            middle = (low[a] + high[a]) / 2
+            if arm == a:
+                high[a] = middle
+            else:
+                low[a] = middle
+        if t == probes:
+            for b in range(K):
+                memory[BLOCKS + INCENTIVES * K + b] = high[b] + memory[MARGIN]
+            return ucb_round(memory, NO_ARM, 0.0, offer)
+        a = t % K
+        for b in range(K):
+            offer[b] = 0.0
+        offer[a] = (low[a] + high[a]) / 2
+        return int(a)
+
+    return compile_rule(rule, trusted=True)
 
 
 class IPA(Principal):
@@ -40,14 +80,7 @@ class IPA(Principal):
         self.margin = self.horizon**-2.0 if margin is None else at_least("margin", margin, 0.0)
 
     def rounds(self) -> Rounds:
-        """The paper's Algorithm 1, with the probes of all arms interleaved."""
-        low, high = np.zeros(self.n_arms), np.ones(self.n_arms)
-        for _ in range(math.ceil(math.log2(self.horizon))):
-            for a in range(self.n_arms):
-                middle = float(low[a] + high[a]) / 2
-                outcome = yield hold(a, middle)
-                if outcome.plays[a]:
-                    high[a] = middle
-                else:
-                    low[a] = middle
-        yield net_ucb(self, high + self.margin)
+        """One request for the whole game."""
+        K, probes = self.n_arms, self.n_arms * math.ceil(math.log2(self.horizon))
+        parts = (fresh_memory(self.horizon, np.zeros(K)), np.zeros(K), np.ones(K), [0, probes, self.margin])
+        yield follow(ipa_rule(), np.concatenate(parts), self.horizon)

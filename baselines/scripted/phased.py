@@ -61,6 +61,7 @@ class Phased(Principal):
         self.delta = 1.0 / self.horizon if delta is None else at_least("delta", delta, 0.0, strictly=True)
         if self.delta >= 1.0:
             raise ValueError(f"delta = {delta} must be a confidence between 0 and 1, both excluded")
+        self.constants = constants
         self.factors = Constants() if constants == "paper" else self.practical
         if not isinstance(unknown_initial_means, bool | np.bool_):
             raise TypeError(f"unknown_initial_means = {unknown_initial_means!r} must be True or False")

@@ -1,11 +1,27 @@
 """Whole episodes of many copies, one after another, with offers made by a compiled rule."""
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import NamedTuple
 
 from pa_env.compiling import inlined
-from pa_env.kernel.play import follow
-from pa_env.layout import NO_ARM, Arrays, Floats, Integers, LinearArrays, Result, Row
+from pa_env.kernel.play import follow, play
+from pa_env.layout import NO_ARM, Arrays, Floats, Integers, LinearArrays, Result, Row, Stop
+
+
+class Trace(IntEnum):
+    """Columns of what is kept of every round (rounds, len(Trace) + 3 K); after them stand three vectors of K."""
+
+    T = 0  # 1, 2, ...
+    TARGET = 1  # the arm that the offer is meant for, or NO_ARM
+    ARM = 2
+    REWARD = 3  # X
+    AGENT_REWARD = 4  # R
+    REGRET = 5  # of the round, a part of R_T
+
+
+TRACE = len(Trace)
+VECTORS = ("offer", "beliefs", "optimal_incentives")  # of a trace, after the columns of Trace
 
 
 class Recorded(NamedTuple):
@@ -105,3 +121,49 @@ def play_episodes(
                 recorded.offers[i, c, a] = work.offers[0, a]
             recorded.misses[i, c] = misses
     return -1
+
+
+def record(
+    arrays: Arrays,
+    linear: LinearArrays | None,
+    rule: Callable[..., int],
+    memory: Floats,
+    offers: Floats,
+    results: Floats,
+    stop: Floats,
+    rows: Floats,
+) -> int:
+    """Play rounds of one copy one by one, with a row of :class:`Trace` for each; compiled by :mod:`pa_env.rules`.
+
+    Args:
+        arrays: the game.
+        linear: what it has on top when rewards are linear.
+        rule: makes the offers, see :func:`pa_env.kernel.play.follow`.
+        memory: the rule's.
+        offers: (1, K), written by the rule.
+        results: (1, len(Result) - 1 + K), the last round, and written.
+        stop: a stop rule, at which it ends early; or empty.
+        rows: (rounds, len(Trace) + 3 K), written.
+
+    Returns:
+        The rounds played, or -1 - (flat index of a bad offer), at which it stops.
+    """
+    n_arms, default = arrays.plays.shape[1], arrays.plays[0, :0]
+    for j in range(rows.shape[0]):
+        if stop.size > 0 and stop[Stop.WITHDRAWN] > 0.0:
+            return j
+        arm, reward = int(results[0, Result.ARM]), results[0, Result.REWARD]
+        row = rows[j]
+        row[Trace.TARGET] = rule(memory, arrays.plays[0], arrays.arms[0, Row.PRINCIPAL_SUM], arm, reward, offers[0])
+        for a in range(n_arms):
+            row[TRACE + a] = offers[0, a]
+            row[TRACE + n_arms + a] = arrays.arms[0, Row.MEAN, a]
+        bad = play(arrays, linear, offers, default, default, stop, results)
+        if bad >= 0:
+            return -1 - bad
+        row[Trace.T], row[Trace.ARM] = arrays.state[0].t, results[0, Result.ARM]
+        row[Trace.REWARD], row[Trace.AGENT_REWARD] = results[0, Result.REWARD], results[0, Result.AGENT_REWARD]
+        row[Trace.REGRET] = results[0, Result.REGRET]
+        for a in range(n_arms):
+            row[TRACE + 2 * n_arms + a] = results[0, Result.OPTIMAL + a]
+    return rows.shape[0]

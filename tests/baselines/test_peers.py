@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
-from baselines import Principal, simulate
-from baselines.protocol import Follow, Hold
+from baselines import Principal, hold, simulate
+from baselines.protocol import Follow, Hold, Rounds
 from baselines.scripted import lin_ucb
 from baselines.scripted.belgic import Belgic
 from baselines.scripted.c_ipa import CIPA, Ellipsoid
 from baselines.scripted.epsilon_greedy import EpsilonGreedy
 from baselines.scripted.explore_then_commit import ExploreThenCommit
 from baselines.scripted.ipa import IPA
-from baselines.scripted.net_ucb import incentives_of
+from baselines.scripted.net_ucb import incentives_of, net_ucb
 from baselines.scripted.robust_epsilon_greedy import RobustEpsilonGreedy
 from pa_env import IID, Linear, make_agent
 
@@ -95,6 +96,7 @@ def test_bad_parameters(make: Callable[[], Principal], message: str) -> None:
 
 def prices(principal: Principal) -> Floats:
     """The incentives of the UCB that it has arrived at."""
+    principal.offer()  # by now it has taken in the last probe
     request = principal.request()
     assert isinstance(request, Follow)
     return incentives_of(request.memory, principal.n_arms)
@@ -110,11 +112,37 @@ def test_ipa_finds_the_oracle_agents_incentives_to_1_over_t_and_the_margin(
 ) -> None:
     principal, searched = IPA(len(mu), horizon), len(mu) * math.ceil(math.log2(horizon))
     agent = make_agent("oracle", ties=ties)
-    run = simulate(principal, IID(mu, [0.5] * len(mu)), agent, seed=1, checkpoints=[searched, horizon])
-    excess = prices(principal) - (max(mu) - np.array(mu))
+    marks = [searched, *range(searched + 1, searched + 1 + len(mu)), horizon]  # UCB tries every arm once, in turn
+    run = simulate(principal, IID(mu, [0.5] * len(mu)), agent, seed=1, checkpoints=marks)
+    excess = run.offers[1:-1].diagonal() - (max(mu) - np.array(mu))
     assert (excess > 0).all()
     assert (excess <= 1 / horizon + 1 / horizon**2 + 1e-12).all()
-    assert run.misses[1] == run.misses[0]  # nothing is refused after the search
+    assert run.misses[-1] == run.misses[0]  # nothing is refused after the search
+
+
+class PlainIPA(IPA):
+    """The paper's Algorithm 1 as a coroutine."""
+
+    def rounds(self) -> Rounds:
+        low, high = np.zeros(self.n_arms), np.ones(self.n_arms)
+        for _ in range(math.ceil(math.log2(self.horizon))):
+            for a in range(self.n_arms):
+                middle = float(low[a] + high[a]) / 2
+                outcome = yield hold(a, middle)
+                if outcome.plays[a]:
+                    high[a] = middle
+                else:
+                    low[a] = middle
+        yield net_ucb(self, high + self.margin)
+
+
+@pytest.mark.parametrize("agent", ["empirical-mean", "oracle", "exploratory"])
+@pytest.mark.parametrize(("n_arms", "horizon"), [(5, 200), (2, 10), (7, 1000), (5, 20)])
+def test_the_compiled_ipa_is_the_plain_one(n_arms: int, horizon: int, agent: str) -> None:
+    game: dict[str, Any] = {"agent": agent, "seeds": range(10), "checkpoints": [1, horizon // 2, horizon]}
+    plain, ours = (simulate(made(n_arms, horizon), **game) for made in (PlainIPA, IPA))
+    for name in ("regret", "utility", "misses", "plays", "offers"):
+        assert_array_equal(getattr(ours, name), getattr(plain, name), err_msg=name)
 
 
 def test_ipa_probes_arms_in_turn_halves_their_intervals_and_adds_the_margin() -> None:
@@ -135,8 +163,8 @@ def test_offers_are_what_ucb_on_net_rewards_since_the_search_says(name: str, age
     """An arm is credited with X minus what was paid for it: nothing, if it was not the target."""
     principal = MAKERS[name](K, T)
     infos, offers, _ = step_through(principal, SEED, instance=MISALIGNED, agent=agent)
-    price = prices(principal)
     start = K * (principal.batches * principal.batch if isinstance(principal, Belgic) else math.ceil(math.log2(T)))
+    price = np.max(offers[start:], axis=0)
     net: list[list[float]] = [[] for _ in range(K)]
     rewards, refused = step_rewards(principal, infos, offers), 0
     for t in range(start, T):

@@ -1,0 +1,264 @@
+"""Principals side by side, from Python: the same episodes for all of them, and what they say.
+
+>>> import baselines
+>>> comparison = baselines.compare(["profit-target", "zero"], horizon=100, seeds=50)
+>>> comparison.table.index.tolist()  # the least regret first
+['profit-target', 'zero']
+>>> bool(comparison.difference("profit-target", "zero").loc["regret", "high"] < 0)
+True
+"""
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from baselines.simulation import log_spaced
+from baselines.tasks import Task
+from pa_env.checks import known
+from pa_env.instances import InstanceLike
+from pa_env.layout import Floats, Integers
+from pa_env.scripted_agents import Agent, ScriptedAgent
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from baselines.players import PrincipalLike
+
+HEADINGS = {"regret": "R_T", "regret_oracle": "R_T^oracle", "utility": "utility"}  # of the readable tables
+IN_LATEX = {"R_T": "$R_T$", "R_T^oracle": r"$R_T^{\mathrm{oracle}}$", "95%": r"95\%"}
+SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\^{}"})
+QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
+WIDEST = 34  # letters of a label in a terminal
+
+
+def compare(
+    principals: "Sequence[PrincipalLike] | Mapping[str, PrincipalLike]",
+    task: str | Task | None = None,
+    *,
+    agent: str | ScriptedAgent | Agent | None = None,
+    instance: InstanceLike | None = None,
+    n_arms: int | None = None,
+    horizon: int | None = None,
+    seeds: int | Iterable[int] = 1000,
+    workers: int | None = None,
+) -> "Comparison":
+    """Play the same episodes with each of several principals, and compare what they brought.
+
+    All principals meet the same instances and the same rewards, seed by seed, so differences are paired. Nothing is
+    kept on disk: for studies that take hours use ``pa-bench run``, which goes on after an interruption. Needs the extra
+    ``[bench]``.
+
+    >>> baselines.compare(["ipa", "elimination,constants=practical"], "k5-t200-uniform", seeds=20).checkpoints[-1]
+    np.int64(200)
+
+    Args:
+        principals: names of :func:`baselines.principals`, specs such as ``"elimination,constants=practical"``,
+            ``"file.py:Mine"`` or ``"policy.npz"``, objects or classes; or a dictionary of them by labels of your own.
+        task: a task's name (``pa-bench list``); or None for a setting by the next four.
+        agent: as everywhere: a name, the result of ``pa_env.make_agent``, or your own object; default
+            ``"empirical-mean"``.
+        instance: a family's name, an instance, or a function ``rng -> instance``; default ``"uniform"``.
+        n_arms: number of arms K; default: that of the instance, or of principals made already, or 5.
+        horizon: rounds T; default: that of principals made already, or 1000.
+        seeds: how many episodes, of seeds 0, 1, ...; or the seeds themselves.
+        workers: processes; None: one for each core. What takes a moment only is played in this one.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from baselines import players as roster
+
+    entered = roster.players(principals)
+    given = principals.values() if isinstance(principals, Mapping) else principals
+    keywords = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
+    settings, chosen = roster.settings_of(task, keywords, given), roster.seeds_of(seeds)
+    privileged = roster.check(entered, settings, chosen[0])
+    marks = log_spaced(settings["horizon"])
+    work = roster.blocks(entered, settings, chosen, marks)
+    parts: dict[int, Floats] = {}
+    with Progress(console=Console(stderr=True), transient=True, disable=_in_notebook()) as progress:
+        bar = progress.add_task("episodes", total=len(entered) * len(chosen))
+        for i, sums in roster.play_blocks(work, workers):
+            parts[i] = sums
+            progress.advance(bar, len(work[i].seeds))
+    found = {
+        player.label: np.concatenate([parts[i] for i, block in enumerate(work) if block.player is player], axis=1)
+        for player in entered
+    }
+    return Comparison(_about(settings, task), marks, np.array(chosen), found, privileged)
+
+
+def _in_notebook() -> bool:
+    """Whether a bar of rich could only warn: in a notebook it needs ipywidgets."""
+    import importlib.util
+
+    from rich.console import Console
+
+    return Console().is_jupyter and importlib.util.find_spec("ipywidgets") is None
+
+
+def _about(settings: dict[str, Any], task: str | Task | None) -> str:
+    """The setting in a line."""
+    agent, instance = settings["agent"], settings["instance"]
+    name = agent if isinstance(agent, str) else getattr(agent, "name", type(agent).__name__)
+    explores = f" (c0 = {agent.c0:g})" if isinstance(agent, ScriptedAgent) and agent.c0 else ""
+    drawn = instance if isinstance(instance, str) else getattr(instance, "__name__", type(instance).__name__)
+    title = f"{task if isinstance(task, str) else task.name}: " if task is not None else ""
+    sizes = f"K = {settings['n_arms']}, T = {settings['horizon']:,}"
+    return f"{title}agent {name}{explores}, instance {drawn}, {sizes}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What :func:`compare` found; prints as a table, in a terminal and in a notebook.
+
+    Intervals are 95% bootstrap intervals of means over seeds (:mod:`baselines.benchmark.statistics`).
+
+    Args:
+        setting: agent, instance, K and T, in words.
+        checkpoints: (C,), in rounds played.
+        seeds: (N,), of the episodes.
+        samples: for each principal the sums (5, N, C) of regret, regret_oracle, regret_bar, utility and
+            expected_utility (see :class:`baselines.Run`) of every episode at every checkpoint.
+        privileged: whether each principal is shown what others may not know.
+    """
+
+    setting: str
+    checkpoints: Integers
+    seeds: Integers
+    samples: dict[str, Floats]
+    privileged: dict[str, bool]
+
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        """A row for each principal, by mean R_T. Each score at the horizon has six columns.
+
+        They are ``regret`` (its mean), ``regret_low`` and ``regret_high`` (ends of its interval), ``regret_median``,
+        ``regret_q05`` and ``regret_q95`` (quantiles over seeds), and likewise for the other scores.
+        """
+        import pandas as pd
+
+        from baselines.benchmark.statistics import mean_interval
+        from baselines.players import SCORES
+
+        rows = {}
+        for label, sums in self.samples.items():
+            final = sums[:, :, -1].T
+            low, high = mean_interval(final)
+            columns = {"": final.mean(axis=0), "_low": low, "_high": high}
+            columns |= {f"_{name}": np.quantile(final, share, axis=0) for name, share in QUANTILES.items()}
+            rows[label] = {score + end: values[k] for k, score in enumerate(SCORES) for end, values in columns.items()}
+        found = pd.DataFrame.from_dict(rows, orient="index").sort_values("regret", kind="stable")
+        return found.rename_axis("principal")
+
+    def difference(self, a: str, b: str) -> "pd.DataFrame":
+        """By how much the scores of ``a`` exceed those of ``b``, of the same episodes.
+
+        A row for each score; columns: mean, low, high.
+        """
+        import pandas as pd
+
+        from baselines.benchmark.statistics import mean_interval
+        from baselines.players import SCORES
+
+        for label in (a, b):
+            known("principal", label, self.samples)
+        paired = (self.samples[a] - self.samples[b])[:, :, -1].T
+        low, high = mean_interval(paired)
+        found = pd.DataFrame({"mean": paired.mean(axis=0), "low": low, "high": high}, index=list(SCORES))
+        return found.rename_axis("score")
+
+    @cached_property
+    def curves(self) -> "pd.DataFrame":
+        """R_t at each checkpoint; columns: principal, rounds, mean, low, high."""
+        return self._curves("regret")
+
+    def _curves(self, score: str) -> "pd.DataFrame":
+        import pandas as pd
+
+        from baselines.benchmark.statistics import mean_interval
+        from baselines.players import SCORES
+
+        known("score", score, SCORES)
+        parts = []
+        for label in self.table.index:
+            sums = self.samples[label][SCORES.index(score)]
+            low, high = mean_interval(sums)
+            values = {"rounds": self.checkpoints, "mean": sums.mean(axis=0), "low": low, "high": high}
+            parts.append(pd.DataFrame({"principal": label, **values}))
+        return pd.concat(parts, ignore_index=True)
+
+    def plot(self, score: str = "regret") -> "Figure":
+        """Draw a score against the rounds played: means, and their intervals as bands.
+
+        ``comparison.plot().savefig("regret.pdf")`` is of a size for papers. The scale is logarithmic above 1 where
+        regrets are far apart.
+
+        Args:
+            score: regret, regret_oracle, regret_bar, utility or expected_utility.
+        """
+        from baselines.benchmark.drawing import legend, lines
+        from baselines.benchmark.figures import far_apart
+        from baselines.benchmark.styles import styles
+        from baselines.pictures import against_rounds
+
+        curves = self.curves if score == "regret" else self._curves(score)
+        order = self.table[["regret"]].assign(task="", privileged=self.privileged).reset_index()
+        figure, axes = against_rounds(score, height=3.2 + 0.2 * len(order) / 2)
+        if score.startswith("regret") and far_apart(order):
+            axes.set_yscale("symlog", linthresh=1.0)
+        lines(axes, curves, order["principal"].tolist(), styles(order), {}, bands=True)
+        legend(figure)
+        return figure
+
+    def to_latex(self) -> str:
+        """The table for a paper that uses booktabs: means with their intervals, medians and 95% quantiles."""
+        shown = self._readable()
+        shown["principal"] = [label.translate(SPECIAL) for label in shown["principal"]]
+        text: str = shown.rename(columns=IN_LATEX).to_latex(index=False, column_format="l" + "r" * (shown.shape[1] - 1))
+        return text
+
+    def __str__(self) -> str:
+        from baselines.benchmark.tables import number, records, with_half_width
+
+        lines = [["principal", "R_T", "median", "95%", "R_T^oracle", "utility"]]
+        for label, row in zip(self._labels(), records(self.table), strict=True):
+            shortened = label if len(label) <= WIDEST else "…" + label[1 - WIDEST :]
+            spread = (number(row["regret_median"]), number(row["regret_q95"]))
+            means = [with_half_width(row, score) for score in HEADINGS]
+            lines.append([shortened, means[0], *spread, *means[1:]])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = ("  ".join([f"{row[0]:<{widths[0]}}", *map(str.rjust, row[1:], widths[1:])]) for row in lines)
+        return "\n".join([f"{self.setting}\n{self._counts()}", *text])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        shown: str = self._readable().to_html(index=False, border=0)
+        return f"<p>{html.escape(self.setting)}; {self._counts()}</p>{shown}"
+
+    def _counts(self) -> str:
+        return f"{self.seeds.size:,} episodes of each; means with 95% intervals, median and 95% quantile of R_T"
+
+    def _labels(self) -> list[str]:
+        """The principals in the order of the table; those that are privileged or stand for others say so."""
+        from baselines.benchmark.specs import label
+
+        return [label(name) + " (privileged)" * self.privileged[name] for name in self.table.index]
+
+    def _readable(self) -> "pd.DataFrame":
+        """The table as text, for pages and papers."""
+        import pandas as pd
+
+        from baselines.benchmark.tables import number, records, with_interval
+
+        rows = list(records(self.table))
+        means = {heading: [with_interval(row, score) for row in rows] for score, heading in HEADINGS.items()}
+        spread = {"median": "regret_median", "95%": "regret_q95"}
+        spreads = {heading: [number(row[column]) for row in rows] for heading, column in spread.items()}
+        return pd.DataFrame({"principal": self._labels(), "R_T": means.pop("R_T"), **spreads, **means})

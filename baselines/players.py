@@ -1,0 +1,197 @@
+"""Who is compared, in which game: principals and settings, whatever they were given as; and their episodes in blocks.
+
+A block is some seeds of one principal. Blocks are played in this process while that takes a moment, and then by
+others: :mod:`joblib` sends them classes and functions that were defined in a notebook too. Who plays changes nothing.
+"""
+
+import copy
+import functools
+import inspect
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baselines.benchmark.specs import make_principal, parse
+from baselines.protocol import Principal
+from baselines.simulation import Episodes
+from baselines.tasks import Task
+from baselines.tasks import task as task_of
+from pa_env.checks import whole
+from pa_env.game import Game
+from pa_env.layout import Floats, Integers
+
+PrincipalLike = str | Principal | type[Principal]
+SCORES = ("regret", "regret_oracle", "regret_bar", "utility", "expected_utility")
+BLOCK_ROUNDS, BLOCK_SEEDS = 500_000, 1000  # of a block, at most: about a second of the slowest principals
+ALONE = 2.0  # seconds after which other processes help: they take as long to start
+
+
+class Player(NamedTuple):
+    """A principal of a comparison."""
+
+    label: str
+    make: Callable[[Game], Principal]  # for a game that has begun
+
+
+class Block(NamedTuple):
+    """Some seeds of one player."""
+
+    player: Player
+    settings: dict[str, Any]  # of the game
+    seeds: list[int]
+    marks: Integers  # checkpoints
+
+
+def players(given: Sequence[PrincipalLike] | Mapping[str, PrincipalLike]) -> list[Player]:
+    """The principals of a comparison, under their labels; two of the same label are an error."""
+    if isinstance(given, str | Principal | type) or not isinstance(given, Iterable):
+        raise TypeError(f"principals = {given!r} must be a list of principals, or a dictionary of them by label")
+    named = given.items() if isinstance(given, Mapping) else [(label_of(each), each) for each in given]
+    found = [Player(str(label), maker(each)) for label, each in named]
+    if not found:
+        raise ValueError("principals = [] must have at least one principal")
+    labels = [player.label for player in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(
+                f"principals has {label!r} twice: leave one out, or pass a dictionary of labels of your own"
+            )
+    return found
+
+
+def label_of(given: PrincipalLike) -> str:
+    """A spec is its own label; an object's has the parameters that are not the defaults of its class."""
+    if isinstance(given, str):
+        return given
+    made = given if isinstance(given, type) else type(given)
+    name = str(getattr(made, "name", "") or made.__name__)
+    if isinstance(given, Principal):
+        kept = vars(given) | vars(given).get("parameters", {})
+        taken = inspect.signature(made).parameters.values()
+        default = made(given.n_arms, given.horizon) if all(_optional(each) for each in taken) else None
+        usual = {} if default is None else vars(default) | vars(default).get("parameters", {})
+        for each in taken:
+            if each.name in kept and isinstance(kept[each.name], bool | int | float | str):
+                name += "" if kept[each.name] == usual.get(each.name) else f",{each.name}={kept[each.name]}"
+    return name
+
+
+def _optional(parameter: inspect.Parameter) -> bool:
+    return parameter.name in ("n_arms", "horizon") or parameter.default is not parameter.empty
+
+
+def maker(given: PrincipalLike) -> Callable[[Game], Principal]:
+    """A function that makes the principal for a game."""
+    if isinstance(given, str):
+        file = parse(given).file
+        files = {} if file is None else {parse(given).where: file.resolve()}  # other processes may be elsewhere
+        return functools.partial(_from_spec, given, files)
+    if isinstance(given, Principal):
+        fresh = given._twin(0)
+        fresh.reset(seed=0)  # in the middle of an episode it could not be copied
+        return functools.partial(_from_object, fresh)
+    if isinstance(given, type) and issubclass(given, Principal):
+        return functools.partial(_from_class, given)
+    raise TypeError(f"principals has {given!r}: each must be a name, a spec, or a baselines.Principal or its class")
+
+
+def _from_spec(spec: str, files: dict[str, Any], game: Game) -> Principal:
+    return make_principal(spec, game.n_arms, game.horizon, game.features[0] if game.dim else None, files)
+
+
+def _from_object(principal: Principal, game: Game) -> Principal:
+    for name in ("n_arms", "horizon"):
+        if getattr(principal, name) != getattr(game, name):
+            raise ValueError(f"it has {name} = {getattr(principal, name)}, and the game {getattr(game, name)}")
+    return copy.deepcopy(principal)
+
+
+def _from_class(made: type[Principal], game: Game) -> Principal:
+    told = {"arms": game.features[0]} if "arms" in inspect.signature(made).parameters else {}
+    if told and not game.dim:
+        raise ValueError("it must be told the arms, and these rewards are not linear")
+    return made(game.n_arms, game.horizon, **told)
+
+
+def settings_of(
+    task: str | Task | None, keywords: dict[str, Any], principals: Iterable[PrincipalLike]
+) -> dict[str, Any]:
+    """Keyword arguments of the game: a task's; or those given, where objects bring their own sizes."""
+    given = {name: value for name, value in keywords.items() if value is not None}
+    if task is not None:
+        if given:
+            raise ValueError(f"task = {task!r} is a whole setting: leave out {', '.join(given)}, or the task")
+        chosen = task_of(task) if isinstance(task, str) else task
+        sizes = {"n_arms": chosen.n_arms, "horizon": chosen.horizon, "dim": chosen.dim}
+        return {**sizes, "agent": chosen.make_agent(), "instance": chosen.instance}
+    if isinstance(given.get("agent"), type):
+        given["agent"] = given["agent"]()
+    sizes = {"n_arms": None, "horizon": 1000}
+    for each in principals:
+        if isinstance(each, Principal):
+            sizes = {"n_arms": each.n_arms, "horizon": each.horizon}
+    settings = {**sizes, "agent": "empirical-mean", "instance": "uniform", **given}
+    return settings | {"n_arms": Game(**settings).n_arms}
+
+
+def seeds_of(seeds: int | Iterable[int]) -> list[int]:
+    """The seeds 0, 1, ... of a number, or those given."""
+    if isinstance(seeds, Iterable):
+        found = [whole("seeds", seed, 0) for seed in seeds]
+        if not found or len(set(found)) < len(found):
+            raise ValueError(f"seeds = {seeds!r} must be different seeds, at least one")
+        return found
+    return list(range(whole("seeds", seeds, 1)))
+
+
+def check(entered: Sequence[Player], settings: dict[str, Any], seed: int) -> dict[str, bool]:
+    """Raise if a player can't play the game; whether each is privileged."""
+    found = {}
+    for player in entered:
+        try:
+            found[player.label] = Episodes(player.make, settings).begin(seed).privileged
+        except Exception as error:
+            raise ValueError(f"{player.label} can't play this game: {error}") from error
+    return found
+
+
+def blocks(entered: Sequence[Player], settings: dict[str, Any], seeds: list[int], marks: Integers) -> list[Block]:
+    """All that is to be played; the first seeds of all players come first."""
+    size = max(1, min(BLOCK_SEEDS, BLOCK_ROUNDS // settings["horizon"]))
+    parts = [seeds[first : first + size] for first in range(0, len(seeds), size)]
+    return [Block(player, settings, part, marks) for part in parts for player in entered]
+
+
+def play_block(block: Block) -> Floats:
+    """The sums (len(SCORES), seeds, checkpoints) of a block."""
+    try:
+        run = Episodes(block.player.make, block.settings).play(block.seeds, block.marks)
+    except Exception as error:
+        error.add_note(f"{block.player.label} was playing seeds {block.seeds[0]} to {block.seeds[-1]}")
+        raise
+    return np.stack([run.scores[name] for name in SCORES])
+
+
+def play_blocks(work: Sequence[Block], workers: int | None) -> Iterator[tuple[int, Floats]]:
+    """Each block's place in ``work`` and its sums, as they are done."""
+    workers = os.cpu_count() or 1 if workers is None else whole("workers", workers, 1)
+    start = time.monotonic()
+    for i, block in enumerate(work):
+        if workers > 1 and time.monotonic() - start > ALONE:
+            yield from _in_processes(work, range(i, len(work)), workers)
+            return
+        yield i, play_block(block)
+
+
+def _in_processes(work: Sequence[Block], places: range, workers: int) -> Iterator[tuple[int, Floats]]:
+    import joblib
+
+    pool = joblib.Parallel(n_jobs=min(workers, len(places)), return_as="generator_unordered", batch_size=1)
+    yield from pool(joblib.delayed(_placed)(i, work[i]) for i in places)
+
+
+def _placed(i: int, block: Block) -> tuple[int, Floats]:
+    return i, play_block(block)

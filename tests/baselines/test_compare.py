@@ -1,0 +1,226 @@
+"""Principals side by side: the episodes of ``simulate``, paired; tables, figures, other processes, and bad input."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import OwnAgent
+from numpy.testing import assert_array_equal
+
+import baselines
+from baselines import Comparison, Principal, compare, hold, players, simulate
+from baselines.benchmark.statistics import mean_interval
+from baselines.protocol import Rounds
+from baselines.scripted.profit_target import ProfitTarget
+from pa_env import IID
+
+OWN = """
+from baselines import Principal, hold
+
+class Mine(Principal):
+    def __init__(self, n_arms, horizon, amount=0.5):
+        super().__init__(n_arms, horizon)
+        self.amount = amount
+
+    def rounds(self):
+        yield hold(0, self.amount, rounds=self.horizon)
+"""
+
+
+class Payer(Principal):
+    """Holds an incentive on arm 0."""
+
+    def __init__(self, n_arms: int, horizon: int, amount: float = 0.5) -> None:
+        super().__init__(n_arms, horizon)
+        self.amount = amount
+
+    def rounds(self) -> Rounds:
+        yield hold(0, self.amount, rounds=self.horizon)
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    return compare(["zero", "profit-target", "oracle"], horizon=60, seeds=30)
+
+
+@pytest.mark.parametrize("score", players.SCORES)
+def test_the_episodes_are_those_of_simulate(found: Comparison, score: str) -> None:
+    for name in ("zero", "profit-target", "oracle"):
+        alone = simulate(name, horizon=60, seeds=range(30), checkpoints=found.checkpoints)
+        assert_array_equal(found.samples[name][players.SCORES.index(score)], alone.scores[score])
+
+
+def test_the_table_says_what_the_episodes_were(found: Comparison) -> None:
+    final = found.samples["zero"][:, :, -1]
+    row = found.table.loc["zero"]
+    assert found.table.index.tolist() == ["oracle", "profit-target", "zero"]
+    ends = zip(*mean_interval(final.T), strict=True)
+    for sums, score, (low, high) in zip(final, players.SCORES, ends, strict=True):
+        assert (row[score], row[f"{score}_low"], row[f"{score}_high"]) == pytest.approx((sums.mean(), low, high))
+        spread = [row[f"{score}_{name}"] for name in ("median", "q05", "q95")]
+        assert spread == pytest.approx(np.quantile(sums, (0.5, 0.05, 0.95)).tolist())
+
+
+def test_differences_are_paired(found: Comparison) -> None:
+    paired = found.samples["zero"][:, :, -1] - found.samples["profit-target"][:, :, -1]
+    low, high = mean_interval(paired.T)
+    rows = found.difference("zero", "profit-target")
+    assert rows.index.tolist() == list(players.SCORES)
+    assert_array_equal(rows.to_numpy(), np.stack([paired.mean(axis=1), low, high], axis=1))
+    assert found.difference("zero", "zero").to_numpy().tolist() == [[0.0] * 3] * 5
+    with pytest.raises(ValueError, match=r"'zer'.*zero"):
+        found.difference("zer", "zero")
+
+
+def test_curves_have_a_row_for_each_principal_and_checkpoint(found: Comparison) -> None:
+    last = found.curves.groupby("principal").last()
+    assert len(found.curves) == 3 * found.checkpoints.size
+    assert (last["rounds"] == 60).all()
+    for name in found.samples:
+        assert last.loc[name, "mean"] == pytest.approx(found.table.loc[name, "regret"])
+
+
+def test_it_shows_itself(found: Comparison) -> None:
+    text = str(found)
+    assert repr(found) == text
+    assert max(map(len, text.splitlines())) <= 100
+    assert [line.split("  ")[0] for line in text.splitlines()[3:]] == ["oracle (privileged)", "profit-target", "zero"]
+    assert "30 episodes" in text
+    assert "T = 60" in text
+    assert found._repr_html_().count("<tr") == 4
+
+
+def test_labels_are_escaped_and_shortened() -> None:
+    odd = "a_b & <i>$c$</i>" + "x" * 60
+    shown = compare({odd: "zero"}, horizon=10, seeds=3)
+    assert max(map(len, str(shown).splitlines())) <= 100
+    assert "<i>" not in shown._repr_html_()
+    assert r"a\_b \& <i>\$c\$</i>" in shown.to_latex()
+    assert shown.to_latex().count(r"\\") == 2
+    assert len(shown.plot()._repr_png_()) > 1000  # type: ignore[attr-defined]
+
+
+def test_figures(found: Comparison) -> None:
+    axes = found.plot().axes[0]
+    assert axes.get_ylabel() == "regret $R_t$"
+    assert {line.get_label() for line in axes.lines} == {"oracle", "profit-target", "zero"}
+    assert found.plot("utility").axes[0].get_ylabel() == "utility"
+    with pytest.raises(ValueError, match="score = 'profit'"):
+        found.plot("profit")
+
+
+def test_whatever_a_principal_is_given_as(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+    dear = Payer(3, 20, amount=1.5)
+    simulate(dear, horizon=20)  # in the middle of an episode it can be compared too
+    own = compare(["zero", f"{file}:Mine,amount=1.5", Payer, dear], n_arms=3, horizon=20, seeds=5)
+    labels = ["zero", f"{file}:Mine,amount=1.5", "Payer", "Payer,amount=1.5"]
+    assert list(own.samples) == labels
+    assert_array_equal(own.samples[labels[1]], own.samples[labels[3]])
+    assert (own.samples[labels[2]] != own.samples[labels[3]]).any()
+    tuned = [ProfitTarget(3, 20, bonus=1.0), ProfitTarget(3, 20)]
+    assert list(compare(tuned, seeds=2).samples) == ["profit-target,bonus=1.0", "profit-target"]
+
+
+def test_whatever_the_setting_is_given_as() -> None:
+    instance = IID(mu=[0.1, 0.9], theta=[0.9, 0.1])
+    fixed = compare(["zero"], agent=OwnAgent(), instance=instance, horizon=10, seeds=[4, 7])
+    assert fixed.seeds.tolist() == [4, 7]
+    assert_array_equal(
+        fixed.samples["zero"][0],
+        simulate("zero", instance, OwnAgent(), 10, seeds=[4, 7], checkpoints=fixed.checkpoints).regret,
+    )
+    drawn = compare(
+        ["zero"], agent=OwnAgent, instance=lambda rng: IID(rng.random(5), rng.random(5)), horizon=10, seeds=2
+    )
+    assert "agent OwnAgent" in drawn.setting
+    linear = compare(["linear,constants=practical", "c-ipa"], instance="unit-ball", horizon=50, seeds=3)
+    assert_array_equal(
+        linear.samples["c-ipa"][0],
+        simulate("c-ipa", "unit-ball", horizon=50, seeds=range(3), checkpoints=linear.checkpoints).regret,
+    )
+    assert compare(["zero"], "tiny", seeds=2).checkpoints[-1] == 50
+
+
+def test_other_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Local(Payer):
+        """As one that was defined in a notebook: no other process can import it."""
+
+    game: dict[str, Any] = {"instance": lambda rng: IID(rng.random(5), rng.random(5)), "horizon": 30, "seeds": 20}
+    monkeypatch.setattr(players, "BLOCK_SEEDS", 7)
+    here = compare(["zero", Local, Payer(5, 30, 0.7)], **game, workers=1)
+    monkeypatch.setattr(players, "ALONE", -1.0)
+    there = compare(["zero", Local, Payer(5, 30, 0.7)], **game, workers=2)
+    for label, sums in here.samples.items():
+        assert_array_equal(sums, there.samples[label], err_msg=label)
+
+
+def test_whose_mistake_it_was_is_said() -> None:
+    class Late(Payer):
+        def rounds(self) -> Rounds:
+            yield hold(0, 0.5, rounds=5)
+            yield hold(7, 0.5)
+
+    with pytest.raises(ValueError, match="arm = 7") as caught:
+        compare(["zero", Late], horizon=10, seeds=[3, 4])
+    assert caught.value.__notes__ == ["Late was playing seeds 3 to 4"]
+
+
+@pytest.mark.parametrize(
+    ("principals", "setting", "message"),
+    [
+        ([], {}, r"principals = \[\] must have at least one"),
+        ("zero", {}, "principals = 'zero' must be a list"),
+        ([3], {}, "principals has 3: each must be"),
+        (["zero", "ipa", "zero"], {}, "principals has 'zero' twice"),
+        (["zer"], {}, "zer can't play this game: .*'zero'"),
+        (["nowhere.py:Mine"], {}, "there is no file"),
+        (["linear"], {}, "linear can't play this game: .*told the arms"),
+        (["fixed"], {}, "fixed can't play this game: .*incentives"),
+        ([Payer(3, 20)], {"n_arms": 4}, "Payer can't play this game: it has n_arms = 3, and the game 4"),
+        (["zero"], {"task": "tiny", "horizon": 30}, "task = 'tiny' is a whole setting: leave out horizon"),
+        (["zero"], {"task": "tin"}, "task = 'tin'"),
+        (["zero"], {"horizon": 1.5}, "horizon = 1.5"),
+        (["zero"], {"agent": "nobody"}, "agent = 'nobody'"),
+        (["zero"], {"instance": 5}, "instance = 5 must be"),
+        (["zero"], {"seeds": 0}, "seeds = 0"),
+        (["zero"], {"seeds": [1, 1]}, r"seeds = \[1, 1\] must be different"),
+        (["zero"], {"workers": 0}, "workers = 0"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_played(
+    principals: Any, setting: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(players, "play_block", lambda block: pytest.fail("played"))
+    with pytest.raises((TypeError, ValueError), match=message):
+        compare(principals, **setting)
+
+
+def test_its_help_is_that_of_the_function() -> None:
+    assert callable(baselines.compare)
+    assert re.search("Args:\n +principals", baselines.compare.__doc__ or "")
+
+
+def test_runs_as_tables_and_figures() -> None:
+    many = simulate("zero", horizon=30, seeds=[2, 5], checkpoints=[10, 30])
+    frame = many.to_frame()
+    assert frame["seed"].tolist() == [2, 2, 5, 5]
+    assert frame["rounds"].tolist() == [10, 30, 10, 30]
+    assert_array_equal(frame["regret"], many.regret.ravel())
+    assert_array_equal(frame[[f"plays_{a}" for a in range(5)]], many.plays.reshape(4, 5))
+    assert "seed" not in simulate("zero", horizon=30).to_frame()
+    (line,) = many.plot("misses").axes[0].lines
+    assert_array_equal(line.get_ydata(), np.median(many.misses, axis=0))
+    assert many.plot().axes[0].get_ylabel() == "regret $R_t$"
+    with pytest.raises(ValueError, match="score = 'profit'"):
+        many.plot("profit")
+
+
+@pytest.mark.parametrize("name", [name for name in baselines.principals() if name not in ("linear", "c-ipa", "fixed")])
+def test_a_principal_shows_all_its_parameters(name: str) -> None:
+    made = baselines.make(name, n_arms=4, horizon=50)
+    parameters = ", ".join(f"{p.name}=[^ ]+" for p in baselines.registry.parameters(name))
+    assert re.fullmatch(rf"\w+\(n_arms=4, horizon=50(, {parameters})?\)", repr(made)), repr(made)
