@@ -23,7 +23,8 @@ LAYERS = (
     ("baselines.rl", "baselines.rl.beliefs", "baselines.rl.policy_file", "baselines.rl.trained"),
     ("baselines.benchmark*",),
     ("baselines.rl.*", "baselines.experiments*", "baselines.play"),
-    ("baselines", "baselines.__main__"),
+    ("baselines", "baselines.console", "baselines.catalogue"),
+    ("baselines.studies", "baselines.__main__"),
 )
 
 
