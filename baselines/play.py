@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 import pa_env  # noqa: F401  (registers the environments)
-from baselines.benchmark.specs import make_principal
+from baselines.benchmark.specs import make_agent, make_instance, make_principal
 from baselines.simulation import simulate
 from pa_env.checks import arm_index, known
+from pa_env.instances import InstanceLike
 from pa_env.layout import AGENT_BLOCKS, BLOCKS, OVERALL
 
 OTHERS = ("oracle", "profit-target", "zero")  # principals compared with you; the first is shown the agent's beliefs
@@ -33,9 +34,12 @@ You get that arm's reward and pay its incentive. You see neither the agent's bel
   Enter        no incentive
   ?  this text    q  stop"""
 
-    def __init__(self, n_arms: int, horizon: int, agent: str, seed: int) -> None:
-        self.n_arms, self.horizon, self.agent, self.seed = n_arms, horizon, agent, seed
-        self.env: Any = gym.make("PrincipalAgent-v0", n_arms=n_arms, horizon=horizon, agent=agent)
+    def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, agent: str, seed: int) -> None:
+        self.n_arms, self.horizon, self.instance, self.agent, self.seed = n_arms, horizon, instance, agent, seed
+        answering = make_agent(agent)
+        self.env: Any = gym.make(
+            "PrincipalAgent-v0", n_arms=n_arms, horizon=horizon, agent=answering, instance=instance
+        )
 
     def view(self, seen: NDArray[np.float32]) -> Table:
         """Plays and mean reward of each arm, and the incentives that were not enough and enough."""
@@ -77,7 +81,7 @@ You get that arm's reward and pay its incentive. You see neither the agent's bel
         earned = {}
         for name in OTHERS:
             principal = make_principal(name, self.n_arms, self.horizon)
-            run = simulate(principal, agent=self.agent, seed=self.seed, checkpoints=[rounds])
+            run = simulate(principal, self.instance, make_agent(self.agent), seed=self.seed, checkpoints=[rounds])
             earned[f"{name} (is shown the agent's beliefs)" if principal.privileged else name] = float(run.utility[-1])
         return earned
 
@@ -90,12 +94,11 @@ You are the agent. Each round the principal offers incentives, and you play an a
   2    play arm 2
   ?  this text    q  stop"""
 
-    def __init__(self, n_arms: int, horizon: int, principal: str, seed: int) -> None:
+    def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, principal: str, seed: int) -> None:
         self.n_arms, self.horizon, self.seed = n_arms, horizon, seed
         offering = make_principal(principal, n_arms, horizon)
-        self.env: Any = gym.make(
-            "PrincipalAgentFollower-v0", n_arms=n_arms, horizon=horizon, principal=offering, max_incentive=1000.0
-        )
+        settings: Any = {"n_arms": n_arms, "horizon": horizon, "instance": instance, "max_incentive": 1000.0}
+        self.env: Any = gym.make("PrincipalAgentFollower-v0", principal=offering, **settings)
         offering.attach(self.env.get_wrapper_attr("game"))
 
     def view(self, seen: NDArray[np.float32]) -> Table:
@@ -130,14 +133,21 @@ You are the agent. Each round the principal offers incentives, and you play an a
 Seat = PrincipalSeat | AgentSeat
 
 
-def play(seat: str, n_arms: int, horizon: int, agent: str, principal: str, seed: int) -> None:
-    """Play an episode against a scripted ``agent``, or a ``principal`` (a spec), whichever seat is not yours."""
+def play(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: str, seed: int) -> None:
+    """Play an episode.
+
+    Args:
+        seat: yours, principal or agent.
+        opponent: spec of who has the other one.
+        n_arms: None: the instance's own, or 3.
+        horizon: rounds.
+        instance: spec of what is unknown.
+        seed: of the game.
+    """
     known("seat", seat, ("principal", "agent"))
-    made: Seat
-    if seat == "principal":
-        made = PrincipalSeat(n_arms, horizon, agent, seed)
-    else:
-        made = AgentSeat(n_arms, horizon, principal, seed)
+    drawn = make_instance(instance)
+    K = n_arms or int(getattr(drawn, "n_arms", 3))
+    made: Seat = (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, drawn, opponent, seed)
     console = Console(highlight=False)
     console.print(Text(made.help))
     rounds, earned = 0, 0.0

@@ -1,11 +1,12 @@
-"""The one list of principals' names."""
+"""The one list of principals' names, and how a string gives a name with its parameters: ``elimination,delta=0.01``."""
 
 import functools
 import importlib
 import inspect
 import json
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,61 @@ PRINCIPALS = {
     "oracle": "simple:Oracle",
 }
 WEIGHTS = Path(__file__).parent / "rl" / "weights"  # of the trained principals that come with the package
+POLICY = ".npz"  # how the names of policy files end
+FLAGS = {"true": True, "True": True, "false": False, "False": False}
+
+
+class Spec(NamedTuple):
+    """A string that names something, taken apart."""
+
+    where: str
+    """A name, a file, or a module."""
+    own: str
+    """The name of a user's own class, object or function in that file or module; else empty."""
+    parameters: dict[str, Any]
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it names, if any."""
+        return Path(self.where) if self.where.endswith((".py", POLICY)) else None
+
+
+def parse(spec: str, what: str = "principal") -> Spec:
+    """Take a spec apart; nothing is imported.
+
+    >>> parse("exploratory,c0=0.5").parameters
+    {'c0': 0.5}
+
+    Args:
+        spec: ``name``, ``path/to/file.py:Name`` or ``module:Name``, and parameters, as in ``name,delta=0.01``.
+        what: it names, for messages.
+    """
+    head, *pairs = spec.split(",")
+    where, _, own = head.partition(":")
+    parameters: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isidentifier() or name in parameters:
+            raise ValueError(f"{what} = {spec!r}: {pair!r} must be a parameter and its value, as in name=value, once")
+        parameters[name] = number = _value(value)
+        if isinstance(number, int) and abs(number) > sys.float_info.max:
+            raise ValueError(f"{what} = {head!r}: {name} = {value} must be a number that a float can hold")
+    if where.endswith(".py") and not own:
+        raise ValueError(f"{what} = {spec!r} must say which name of the file, as in {where}:Name")
+    if where.endswith(POLICY) and own:
+        raise ValueError(f"{what} = {spec!r}: a trained policy has no class {own!r}")
+    return Spec(where, own, parameters)
+
+
+def _value(text: str) -> bool | int | float | str:
+    if text in FLAGS:
+        return FLAGS[text]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
 
 
 def principals() -> tuple[str, ...]:
@@ -43,7 +99,7 @@ def principals() -> tuple[str, ...]:
 def policies() -> dict[str, str]:
     """The trained principals that come with the package, with the task that each was trained for."""
     found = {}
-    for path in sorted(WEIGHTS.glob("*.npz"), key=lambda path: path.stem):
+    for path in sorted(WEIGHTS.glob(f"*{POLICY}"), key=lambda path: path.stem):
         with np.load(path, allow_pickle=False) as arrays:
             found[path.stem] = json.loads(str(arrays["metadata"]))["task"]
     return found
@@ -81,7 +137,7 @@ def make(name: str, *, n_arms: int | None = None, horizon: int | None = None, **
         known(f"parameter of principal {name!r}", parameter, accepted)
     if name in policies():
         from_file: Principal = importlib.import_module("baselines.rl").load(
-            WEIGHTS / f"{name}.npz", n_arms=n_arms, horizon=horizon
+            WEIGHTS / f"{name}{POLICY}", n_arms=n_arms, horizon=horizon
         )
         return from_file
     if n_arms is None or horizon is None:

@@ -4,9 +4,13 @@
 >>> task("k5-t1e5-misaligned-exploratory").horizon
 100000
 
-A name says what the task is: ``[d{dim}-]k{arms}-t{horizon}-{family}[-{agent}[-c{c0}]]``. Without an agent it is the one
-that learns and does not explore: ``empirical-mean``, or ``ols`` in the family ``linear`` (arms from the unit ball). An
-agent that explores has c0 = 1 unless the name says otherwise. Powers of ten are written 1e4, 1e5, ... from 10,000 on.
+A name says what the task is: ``[d{dim}-]k{arms}-t{horizon}-{family}[-{agent}[-c{c0}]]``, and every such name is a task.
+Without an agent it is the one that learns and does not explore: ``empirical-mean``, or ``ols`` in the family ``linear``
+(arms from the unit ball). An agent that explores has c0 = 1 unless the name says otherwise. Powers of ten are written
+1e4, 1e5, ... from 10,000 on.
+
+>>> task("k7-t3000-clustered-exploratory-c0.3").agent
+'exploratory,c0=0.3'
 
 The agents of Liu & Ratliff (ICML 2025, Table 1) meet every family, number of arms and long horizon below; beside them
 come agents that keep their own regret low, and short horizons, at which principals are trained. Tasks are played on
@@ -15,13 +19,17 @@ seeds 0, 1, ...; tuning and training use others. A task that is changed gets a n
 
 import functools
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 
-from baselines.registry import parameters, policies, principals
+import numpy as np
+
+from baselines.registry import parameters, parse, policies, principals
 from baselines.simulation import log_spaced
-from pa_env.checks import unknown
+from pa_env.checks import known, unknown
+from pa_env.game import Game
 from pa_env.instances import FAMILIES
 from pa_env.layout import Integers
 from pa_env.scripted_agents import AGENTS, ScriptedAgent, make_agent
@@ -32,6 +40,12 @@ PAPER_AGENTS = tuple(name for name, agent in AGENTS.items() if not agent.low_reg
 IID_AGENTS = tuple(name for name in PAPER_AGENTS if not AGENTS[name].linear_only)
 LINEAR_AGENTS = tuple(name for name in PAPER_AGENTS if name != DEFAULT_AGENTS[0])
 HORIZONS = (10**4, 10**5, 10**6)
+SHORT = 1000  # rounds, up to which there are more seeds and fewer checkpoints
+LINEAR = "unit-ball"  # the family that names call linear
+NAME = re.compile(
+    rf"(?:d(\d+)-)?k(\d+)-t(\d+(?:e\d)?)-(linear|{'|'.join(sorted(FAMILIES, key=len, reverse=True))})"
+    r"(?:-(?!c\d)(.+?)(?:-c(\d.*))?)?"
+)
 
 
 @dataclass(frozen=True)
@@ -40,24 +54,25 @@ class Task:
 
     name: str
     probes: str  # what it shows, in one sentence
-    agent: str
-    c0: float  # how much the agent explores; 0: not at all
+    agent: str  # see baselines.benchmark.specs, as for the next one and the principals
     instance: str
     n_arms: int
     dim: int | None  # None unless rewards are linear
     horizon: int
-    principals: tuple[str, ...]  # see baselines.benchmark.specs
+    principals: tuple[str, ...]
     seeds: int
     version: int = 1
+    curve: bool = True  # whether runs are scored on the way too, and not at the horizon alone
 
     def make_agent(self) -> ScriptedAgent:
-        """The agent with its parameters."""
-        return make_agent(self.agent, **({"c0": self.c0} if self.c0 else {}))
+        """The scripted agent with its parameters."""
+        name, _, given = parse(self.agent, "agent")
+        return make_agent(name, **given)
 
     @property
     def checkpoints(self) -> Integers:
-        """Rounds after which a run is scored."""
-        return log_spaced(self.horizon)
+        """Rounds after which a run is scored: evenly spaced in their logarithm, fewer if it is short."""
+        return log_spaced(self.horizon, 3 if self.horizon <= SHORT else 8) if self.curve else np.array([self.horizon])
 
 
 @functools.cache
@@ -77,33 +92,55 @@ def contenders(linear: bool, c0: float) -> tuple[str, ...]:
     return tuple(specs)
 
 
-def setting(agent: str, instance: str, n_arms: int, horizon: int, c0: float = 1.0, dim: int | None = None) -> Task:
-    """The task of a setting, from which its name, its sentence, its principals and its seeds follow."""
-    dim = dim or 3 if instance == "unit-ball" else None
-    c0 = c0 if "c0" in AGENTS[agent].parameters else 0.0
+def setting(
+    agent: str,
+    instance: str,
+    n_arms: int,
+    horizon: int,
+    c0: float = 1.0,
+    dim: int | None = None,
+    labels: dict[str, str] | None = None,
+) -> Task:
+    """The task of a setting, from which its name, its sentence, its principals and its seeds follow.
+
+    Args:
+        agent: a name, with parameters or without.
+        instance: a family.
+        n_arms: number of arms.
+        horizon: rounds.
+        c0: of an agent that explores, if it has no parameters.
+        dim: dimensions, if rewards are linear; 3 by default in the family unit-ball.
+        labels: names to show for an agent and an instance that are users' own, by their specs.
+    """
+    labels, about = labels or {}, FAMILIES[instance].about if instance in FAMILIES else "instances of your own"
+    dim = dim or 3 if instance == LINEAR else dim
+    name, own, given = parse(agent, "agent")
+    declared = None if own else AGENTS[name]
+    if declared and "c0" in declared.parameters and not given and c0 != 1:
+        agent, given = f"{name},c0={c0:g}", {"c0": c0}
+    c0 = given.get("c0", 1.0)
+    only_c0 = declared is not None and set(given) <= {"c0"}
     power = len(str(horizon)) - 1
     parts = (
         f"d{dim}" if dim else "",
         f"k{n_arms}",
         f"t1e{power}" if power >= 4 and horizon == 10**power else f"t{horizon}",
-        "linear" if dim else instance,
-        "" if agent in DEFAULT_AGENTS else agent,
-        f"c{c0:g}" if c0 not in (0, 1) else "",
+        "linear" if instance == LINEAR else labels.get(instance, instance),
+        "" if agent == DEFAULT_AGENTS[dim is not None] else name if only_c0 else labels.get(agent, agent),
+        f"c{c0:g}" if only_c0 and c0 != 1 else "",
     )
-    name = "-".join(part for part in parts if part)
-    shipped = (policy for policy, task in policies().items() if task == name)
-    about = FAMILIES[instance].about
+    called = "-".join(part for part in parts if part)
+    shipped = (policy for policy, task in policies().items() if task == called)
     return Task(
-        name=name,
-        probes=f"{about[0].upper()}{about[1:]}; the agent {AGENTS[agent].about}.",
+        name=called,
+        probes=f"{about[0].upper()}{about[1:]}; the agent {declared.about if declared else 'is your own'}.",
         agent=agent,
-        c0=c0,
         instance=instance,
         n_arms=n_arms,
         dim=dim,
         horizon=horizon,
         principals=(*contenders(dim is not None, c0), *shipped),
-        seeds=50 if horizon <= 1000 else 20 if horizon <= 10**4 else 10 if horizon <= 10**6 else 8,
+        seeds=500 if horizon <= SHORT else 30,
         version=2 if dim else 1,  # at first only principals that are told the arms played with linear rewards
     )
 
@@ -167,6 +204,22 @@ def tasks(*names: str) -> tuple[Task, ...]:
 
 def task(name: str) -> Task:
     """A task by name."""
-    if name not in TASKS:
-        raise unknown("task", name, (*SUITES, *TASKS), "`pa-bench list` shows every task and suite")
-    return TASKS[name]
+    if name in TASKS:
+        return TASKS[name]
+    found = NAME.fullmatch(name)
+    if found is None:
+        remedy = "`pa-bench list` shows tasks and suites, and any name as k7-t3000-clustered-exploratory-c0.3 is a task"
+        raise unknown("task", name, (*SUITES, *TASKS), remedy)
+    dim, n_arms, horizon, family, agent, c0 = found.groups()
+    linear = family in ("linear", LINEAR)
+    agent = agent or DEFAULT_AGENTS[linear]
+    try:
+        known("agent", agent if c0 else parse(agent, "agent").where, AGENTS)
+        if c0:
+            make_agent(agent, c0=float(c0))
+        instance = LINEAR if linear else family
+        made = setting(agent, instance, int(n_arms), int(float(horizon)), float(c0 or 1), int(dim) if dim else None)
+        Game(made.n_arms, made.horizon, made.make_agent(), made.instance, dim=made.dim)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"task = {name!r}: {error}") from error
+    return made

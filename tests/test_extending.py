@@ -96,7 +96,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
 }
 USE = """
 import gymnasium as gym, numpy as np, baselines, pa_env
-from baselines.benchmark.cells import Cell, play
+from baselines.benchmark.blocks import Block, play
 from baselines.tasks import task
 from pa_env.wrappers import FirstArm
 
@@ -111,7 +111,7 @@ assert observation.shape == (7 * 4 + 2,) == env.observation_space.shape  # the f
 assert observation[6 * 4 + 3] == info["reward"]
 made = task("k4-t60-shared-contrary")
 assert "generous" in made.principals
-assert play(Cell(made, "generous", 0))["paid"].to_pylist()[-1] == 0.0  # that agent refuses
+assert play(Block(made, "generous", 0, 1))["paid"].to_pylist()[-1] == 0.0  # that agent refuses
 """
 
 

@@ -25,7 +25,8 @@ LAYERS = (
     ("baselines.benchmark*",),
     ("baselines.players", "baselines.comparison"),
     ("baselines.rl.*", "baselines.experiments*", "baselines.play"),
-    ("baselines", "baselines.__main__"),
+    ("baselines", "baselines.console", "baselines.catalogue"),
+    ("baselines.studies", "baselines.__main__"),
 )
 
 

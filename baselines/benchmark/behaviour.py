@@ -1,37 +1,47 @@
-"""What principals did, beside how they scored: which arms were played, what was offered and what was needed."""
+"""What principals did, beside how they scored: which arms were played, what was offered and what was needed.
+
+``rows`` and ``arms``: those of one task, as :func:`baselines.benchmark.results.read` gives them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pa_env.game import Game
+from pa_env.layout import Row
+
+Arms = Mapping[str, NDArray[Any]]
 
 
-def paid(cells: pd.DataFrame) -> pd.DataFrame:
+def paid(rows: pd.DataFrame, arms: Arms) -> pd.DataFrame:
     """The incentive offered in the round of each checkpoint of a task, and pi* of its arm: means over seeds.
 
     Of several arms with an incentive it is the one with the most above pi*, which a greedy agent likes best. Runs that
     offer nothing then are left out; nan where all do. Columns: principal, rounds, offer, needed.
     """
-    offers, needed = np.vstack(cells["offers"]), np.vstack(cells["optimal_incentives"])
-    rows, arms = np.arange(len(cells)), np.where(offers > 0, offers - needed, -np.inf).argmax(axis=1)
+    offers, needed = arms["offers"], arms["optimal_incentives"]
+    places, chosen = np.arange(len(rows)), np.where(offers > 0, offers - needed, -np.inf).argmax(axis=1)
     some = offers.any(axis=1)
-    chosen = cells[["principal", "rounds"]].assign(
-        offer=np.where(some, offers[rows, arms], np.nan), needed=np.where(some, needed[rows, arms], np.nan)
+    found = rows[["principal", "rounds"]].assign(
+        offer=np.where(some, offers[places, chosen], np.nan), needed=np.where(some, needed[places, chosen], np.nan)
     )
-    return chosen.groupby(["principal", "rounds"]).mean().reset_index()
+    return found.groupby(["principal", "rounds"]).mean().reset_index()
 
 
-def shares(cells: pd.DataFrame) -> pd.DataFrame:
+def shares(rows: pd.DataFrame, arms: Arms) -> pd.DataFrame:
     """Shares of all plays of a task, means over seeds: a row for each principal, a column for each rank of an arm.
 
-    Arms are ranked in each run by theta + mu, best first, of the instance that its seed gives.
+    Arms are ranked in each run by theta + mu, best first, of the instance that its seed gives; its family must be ours.
     """
-    final = cells[cells["rounds"] == cells["horizon"]]
-    ranked = {}
-    for row in final.drop_duplicates("seed").itertuples():
-        game = Game(row.n_arms, agent=row.agent, instance=row.instance, dim=row.dim or None, observe=False)
-        game.begin(seeds=[row.seed])
-        instance = game.instance()
-        ranked[row.seed] = np.argsort(-(instance.theta + instance.mu), kind="stable")
-    plays = [plays[ranked[seed]] / horizon for plays, seed, horizon in final[["plays", "seed", "horizon"]].to_numpy()]
-    return pd.DataFrame(np.vstack(plays), index=final["principal"]).groupby(level=0, sort=False).mean()
+    last = (rows["rounds"] == rows["horizon"]).to_numpy()
+    final, first = rows[last], rows.iloc[0]
+    seeds, place = np.unique(final["seed"], return_inverse=True)
+    sizes: Any = {"n_arms": int(first["n_arms"]), "dim": int(first["dim"]) or None, "copies": seeds.size}
+    game = Game(instance=first["instance"], observe=False, **sizes)
+    game.begin(seeds=seeds.tolist())
+    ranked = np.argsort(-(game.arrays.arms[:, Row.THETA] + game.arrays.arms[:, Row.MU]), axis=1, kind="stable")
+    plays = np.take_along_axis(arms["plays"][last], ranked[place], axis=1) / final["horizon"].to_numpy()[:, None]
+    return pd.DataFrame(plays, index=final["principal"]).groupby(level=0, sort=False).mean()

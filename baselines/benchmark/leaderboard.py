@@ -39,8 +39,9 @@ def leaderboard(results: Results, command: str) -> str:
         " gives none. The rest are losses.",
         tally(summary),
     ]
+    rows = dict(list(results.rows.groupby("task", sort=False)))
     for task, part in summary.groupby("task", sort=False):
-        parts += [f"## {task}", tables.about(task, results.rows), ranking(part)]
+        parts += [f"## {task}", tables.about(task, rows[task]), ranking(part)]
     return "\n\n".join(parts) + "\n"
 
 

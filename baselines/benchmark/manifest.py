@@ -2,13 +2,18 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from baselines.benchmark.specs import Described
 from baselines.benchmark.versions import versions
 from baselines.files import StoreError
+from baselines.tasks import Task
 
-FORMAT = 2
+FORMAT = 3
+OLD = " (a file for each seed; it can't be read any more)"  # formats 1 and 2
+SETTING = ("version", "agent", "instance", "n_arms", "dim", "horizon", "curve")  # of a task
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -21,26 +26,41 @@ def read(path: Path) -> dict[str, Any]:
     if wrong:
         raise StoreError(f"{path} is damaged ({wrong}): mend it, or run into a new folder (--out)")
     if noted["format"] != FORMAT:
-        raise other(path, f"format {noted['format']}", FORMAT)
+        raise _other(path, f"format {noted['format']}{OLD if noted['format'] in (1, 2) else ''}", FORMAT)
     return noted
 
 
-def to_add_to(path: Path) -> dict[str, Any]:
-    """What the file says, or will say if it is not there; raises if it is of other versions than ours."""
+def to_add_to(path: Path, overwrite: bool) -> dict[str, Any]:
+    """What the file says, or will say if it is not there or, to be overwritten, of other versions than ours."""
     ours = versions()
+    fresh = {"format": FORMAT, **ours, "python": sys.version.split()[0], "commands": [], "tasks": {}, "principals": {}}
     try:
         noted = read(path)
     except FileNotFoundError:
-        python = sys.version.split()[0]
-        return {"format": FORMAT, **ours, "python": python, "commands": [], "tasks": {}, "principals": {}}
+        return fresh
     for name, value in ours.items():
         if noted[name] != value:
+            if overwrite:
+                return fresh
             what = "the game's and the principals' code" if name == "code" else name
-            raise other(path, f"{what} {noted[name]:.12}", f"{value:.12}")
+            raise _other(path, f"{what} {noted[name]:.12}", f"{value:.12}")
     return noted
 
 
-def other(path: Path, theirs: str, ours: object) -> StoreError:
+def task_entry(task: Task, described: Mapping[str, Described]) -> dict[str, Any]:
+    """What is noted of a task besides its seeds: its setting, and labels and digests of users' own code in it."""
+    own = {spec: described[spec] for spec in (task.agent, task.instance) if spec in described}
+    named = {spec: {"label": found.label, "digest": found.digest} for spec, found in own.items()}
+    return {name: getattr(task, name) for name in SETTING} | {"own": named}
+
+
+def principal_entry(spec: str, described: Described, noted: Mapping[str, Any]) -> dict[str, Any]:
+    """What is noted of a principal: its digest, and its label, which no other has."""
+    taken = {entry["label"] for other, entry in noted.items() if other != spec}
+    return {"label": spec if described.label in taken else described.label, "digest": described.digest}
+
+
+def _other(path: Path, theirs: str, ours: object) -> StoreError:
     """The results beside this file are of another kind than ours."""
     return StoreError(f"{path.parent} has results of {theirs}, and this is {ours}: name a new folder by --out")
 
@@ -50,5 +70,6 @@ def _wrong(noted: dict[str, Any]) -> str | None:
     kinds: list[tuple[Any, type]] = [(noted[name], str) for name in (*versions(), "python")]
     kinds += [(noted["commands"], list), *((command, str) for command in noted["commands"])]
     kinds += [(noted["tasks"], dict), (noted["principals"], dict)]
-    kinds += [(task[name], int) for task in noted["tasks"].values() for name in ("version", "seeds")]
+    kinds += [(task[name], int) for task in noted["tasks"].values() for name in ("version", "seeds", "horizon")]
+    kinds += [(entry["label"], str) for entry in noted["principals"].values()]
     return next((f"{value!r} must be a {kind.__name__}" for value, kind in kinds if not isinstance(value, kind)), None)

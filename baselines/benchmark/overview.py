@@ -10,7 +10,6 @@ from rich.text import Text
 
 from baselines.benchmark import statistics, tables
 from baselines.benchmark.results import Results
-from baselines.benchmark.specs import label
 
 CAPTION = "R_T of every principal in every task, ± half the width of a 95% interval; the best of a task is marked."
 LONGEST_NAME = 40  # letters in a line, in the terminal
@@ -44,7 +43,7 @@ def overview(results: Results, summary: pd.DataFrame) -> Overview:
     known = results.rows.drop_duplicates("task").set_index("task")["agent"]
     agents = {task: known.get(task, "no results") for task in results.manifest["tasks"] if task in tasks}
     rows = {}
-    for name in filter(principals.__contains__, map(label, results.manifest["principals"])):
+    for name in filter(principals.__contains__, results.labels.values()):
         marked = f"{name} (privileged)" if statistics.privileged(name) else name
         rows[marked] = [entries.get((task, name), Entry()) for task in agents]
     return Overview(agents, rows)

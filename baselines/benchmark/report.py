@@ -1,37 +1,56 @@
 """A report of a benchmark's results: tables, figures, and one page, in ``DIR/report``.
 
-``build`` writes all of it, ``show`` prints the tables to the terminal, ``render`` gives one of them as text.
+``load`` sums the results up, ``build`` writes all of it, ``show`` prints the tables to the terminal, ``render`` gives
+one of them as text.
 """
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from baselines.benchmark import behaviour, overview, statistics, tables
-from baselines.benchmark.results import listed, read
+from baselines.benchmark.results import Results, listed, read
 from baselines.files import write_whole
 from pa_env.checks import known
+from pa_env.instances import FAMILIES
 
 IN_TERMINAL = ("regret", "regret_difference", "utility")
-FORMATS = ("csv", "markdown", "latex")
+FORMATS = ("csv", "json", "markdown", "latex")
+
+
+class Report(NamedTuple):
+    """Results, and what they say."""
+
+    directory: Path
+    results: Results
+    summary: pd.DataFrame
+
+
+def load(directory: Path) -> Report:
+    """Read and sum up the results in a folder."""
+    results = read(directory)
+    return Report(directory, results, statistics.summary(results.rows))
 
 
 def render(directory: Path, format: str) -> str:
-    """The table as text: all columns and digits in "csv", readable numbers in "markdown" and "latex" (booktabs)."""
+    """The table as text: all columns and digits in "csv" and "json", readable in "markdown" and "latex" (booktabs)."""
     known("format", format, FORMATS)
-    return as_text(statistics.summary(read(directory).rows), format)
+    return as_text(load(directory).summary, format)
 
 
 def as_text(summary: pd.DataFrame, format: str) -> str:
     """What :func:`render` returns."""
     if format == "csv":
         return str(summary.to_csv(index=False))
+    if format == "json":
+        return f"{summary.to_json(orient='records', indent=2)}\n"
     table = tables.readable(summary)
     return f"{tables.markdown(table)}\n" if format == "markdown" else str(table.to_latex(index=False, escape=True))
 
 
-def build(directory: Path) -> Path:
-    """Write ``report/`` in the folder: table.csv, table.md, figures/*.png, index.html. Returns the page's path."""
+def build(made: Report) -> Path:
+    """Write ``report/`` in its folder: table.csv, table.md, figures/*.png, index.html. Returns the page's path."""
     from rich.progress import track
 
     from baselines.benchmark import figures
@@ -39,19 +58,20 @@ def build(directory: Path) -> Path:
     from baselines.benchmark.page import page
     from baselines.benchmark.styles import styles
 
-    results = read(directory)
-    summary, curves = statistics.summary(results.rows), statistics.curves(results.rows)
+    _, results, summary = made
+    curves = statistics.curves(results.rows)
     chosen = styles(summary)
     about, images = {}, {}
-    for task, cells in track(results.rows.groupby("task", sort=False), "figures", transient=True):
+    for task, rows in track(results.rows.groupby("task", sort=False), "figures", transient=True):
         part, lines = (table[table["task"] == task] for table in (summary, curves))
-        about[task] = tables.about(task, results.rows)
-        drawn = {
-            "regret": figures.regret(part, lines, chosen),
-            "growth": figures.growth(part, lines, chosen),
-            "plays": figures.plays(part, behaviour.shares(cells)),
-            "offers": figures.offers(part, behaviour.paid(cells), chosen),
-        }
+        about[task] = tables.about(task, rows)
+        arms, drawn = results.arms[task], {}
+        if lines["rounds"].nunique() > 1:
+            drawn["regret"] = figures.regret(part, lines, chosen)
+            drawn["growth"] = figures.growth(part, lines, chosen)
+        if results.manifest["tasks"][task]["instance"] in FAMILIES:  # a report runs no code of users
+            drawn["plays"] = figures.plays(part, behaviour.shares(rows, arms))
+        drawn["offers"] = figures.offers(part, behaviour.paid(rows, arms), chosen)
         images[task] = {name: as_png(figure) for name, figure in drawn.items()}
     files = {f"figures/{task}-{name}.png": data for task in images for name, data in images[task].items()}
     files["table.csv"] = as_text(summary, "csv").encode()
@@ -59,24 +79,24 @@ def build(directory: Path) -> Path:
     text = [overview.CAPTION, overview.markdown(overall), as_text(summary, "markdown")]
     files["table.md"] = "\n\n".join(text).encode()
     files["index.html"] = page(tables.facts(results), overall, about, summary, curves, images, chosen).encode()
-    report = directory / "report"
+    report = made.directory / "report"
     (report / "figures").mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         write_whole(report / name, data)
     return report / "index.html"
 
 
-def show(directory: Path) -> None:
+def show(made: Report) -> None:
     """Print a table for each task and one of all of them to the terminal; the other regrets are in the report."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text  # plain: labels are not markup
 
-    results = read(directory)
-    summary = statistics.summary(results.rows)
+    directory, results, summary = made
     console = Console()
+    of_task = dict(list(results.rows.groupby("task", sort=False)))
     for task, part in summary.groupby("task", sort=False):
-        table = Table(title=Text(task), caption=Text(tables.about(task, results.rows)))
+        table = Table(title=Text(task), caption=Text(tables.about(task, of_task[task])))
         table.add_column("principal", overflow="fold")
         for score in IN_TERMINAL:
             table.add_column(tables.HEADINGS[score], justify="right", overflow="fold")
@@ -87,4 +107,4 @@ def show(directory: Path) -> None:
     for table in overview.for_terminal(overview.overview(results, summary), console.width):
         console.print(table)
     if results.failures:
-        console.print(Text(f"Failed cells: {listed(results.failures)}. Why is in {directory / 'failures'}."))
+        console.print(Text(f"Failed blocks: {listed(results.failures)}. Why is in {directory / 'failures'}."))

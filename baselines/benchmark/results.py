@@ -4,13 +4,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from baselines.benchmark import manifest
-from baselines.benchmark.cells import file_name
-from baselines.benchmark.specs import label
-from baselines.benchmark.store import Store, read_cell
+from baselines.benchmark.blocks import OF_ARMS, file_name
+from baselines.benchmark.store import Store, read_block
 from baselines.files import StoreError
 
 
@@ -20,9 +21,16 @@ class Results(NamedTuple):
     manifest: dict[str, Any]
     """benchmark.json."""
     rows: pd.DataFrame
-    """A row for each cell and checkpoint (:func:`baselines.benchmark.cells.schema`), principals by their labels."""
+    """A row for each task, principal (its label), seed and checkpoint: :func:`baselines.benchmark.blocks.schema`."""
+    arms: dict[str, dict[str, NDArray[Any]]]
+    """For each task, the columns with a number for each arm: (its rows, n_arms)."""
     failures: Counter[tuple[str, str]]
-    """How many cells of a task and a principal (its label) failed; they are not among the rows."""
+    """How many blocks of a task and a principal (its label) failed; they are not among the rows."""
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The label of each principal, by its spec."""
+        return {spec: entry["label"] for spec, entry in self.manifest["principals"].items()}
 
 
 def read(directory: Path) -> Results:
@@ -35,24 +43,38 @@ def read(directory: Path) -> Results:
             f"{directory} has no results (no benchmark.json): name a folder that `pa-bench run` wrote"
         ) from None
     failures = _failures(directory, noted)
-    files = sorted((directory / "cells").glob("[!.]*.parquet"))
+    files = sorted((directory / "blocks").glob("[!.]*.parquet"))
     if not files:
-        why = f"its cells failed ({listed(failures)}), see {directory / 'failures'}" if failures else "none was played"
+        why = f"its blocks failed ({listed(failures)}), see {directory / 'failures'}" if failures else "none was played"
         raise StoreError(f"{directory} has no results: {why}; `pa-bench run` plays what is missing")
-    cells = [read_cell(file) for file in files]
-    seen: dict[tuple[Any, ...], Path] = {}
-    for file, cell in zip(files, cells, strict=True):
-        key = tuple(cell[column][0].as_py() for column in ("task", "principal", "seed"))
-        if key in seen:
-            raise StoreError(f"{file} holds the same cell as {seen[key]}: delete the one that does not belong there")
-        if key[0] not in noted["tasks"] or key[1] not in noted["principals"]:
-            raise StoreError(f"{file} is not noted in {path}: delete it, if it does not belong there")
-        seen[key] = file
     place = {name: i for part in ("tasks", "principals") for i, name in enumerate(noted[part])}
-    cells.sort(key=lambda cell: [place[cell[column][0].as_py()] for column in ("task", "principal")])
-    rows = pa.concat_tables(cells).to_pandas()
-    rows["principal"] = rows["principal"].map({spec: label(spec) for spec in noted["principals"]})
-    return Results(noted, rows, failures)
+    blocks = []
+    for file in files:
+        table = read_block(file)
+        task, principal, seed = (table[name][0].as_py() for name in ("task", "principal", "seed"))
+        if file.stem != f"{file_name(task)}--{file_name(principal)}--{seed}":
+            raise StoreError(f"{file} holds another block than its name says: delete it")
+        if task not in noted["tasks"] or principal not in noted["principals"]:
+            raise StoreError(f"{file} is not noted in {path}: delete it, if it does not belong there")
+        blocks.append((place[task], place[principal], seed, table))
+    blocks.sort(key=lambda block: block[:3])
+    arms = {}
+    for i, task in enumerate(noted["tasks"]):
+        own = [table for of, _, _, table in blocks if of == i]
+        if own:
+            arms[task] = {name: _square(pa.concat_tables(own)[name]) for name in OF_ARMS}
+    rows = pa.concat_tables(table for *_, table in blocks).drop_columns(list(OF_ARMS)).to_pandas()
+    named = [noted["principals"], *(task["own"] for task in noted["tasks"].values())]
+    labels = {spec: entry["label"] for entries in named for spec, entry in entries.items()}
+    for column in ("principal", "agent", "instance"):
+        rows[column] = rows[column].map({spec: labels.get(spec, spec) for spec in rows[column].unique()})
+    return Results(noted, rows, arms, failures)
+
+
+def _square(lists: pa.ChunkedArray) -> NDArray[Any]:
+    """Lists of the same length as rows."""
+    flat: NDArray[Any] = np.concatenate([chunk.flatten().to_numpy() for chunk in lists.chunks])
+    return flat.reshape(len(lists), -1)
 
 
 def listed(failures: Counter[tuple[str, str]]) -> str:
@@ -61,11 +83,13 @@ def listed(failures: Counter[tuple[str, str]]) -> str:
 
 
 def _failures(directory: Path, noted: dict[str, Any]) -> Counter[tuple[str, str]]:
-    """Counted by the names of their files; a cell that is there has not failed, whatever was left behind."""
+    """Counted by the names of their files; a block that is there has not failed, whatever was left behind."""
     whose = {
-        f"{task}--{file_name(spec)}": (task, label(spec)) for task in noted["tasks"] for spec in noted["principals"]
+        f"{file_name(task)}--{file_name(spec)}": (task, entry["label"])
+        for task in noted["tasks"]
+        for spec, entry in noted["principals"].items()
     }
     failed = sorted(path.stem for path in (directory / "failures").glob("[!.]*.txt"))
-    there = {path.stem for path in (directory / "cells").glob("[!.]*.parquet")}
+    there = {path.stem for path in (directory / "blocks").glob("[!.]*.parquet")}
     named = [name.rpartition("--")[0] for name in failed if name not in there]
     return Counter(whose[name] for name in named if name in whose)

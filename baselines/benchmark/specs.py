@@ -1,101 +1,61 @@
-"""A string names a principal: one of ours, a class of your own, or a trained policy on disk.
+"""A string names a principal, an agent or an instance: one of ours, one of your own, or a trained policy on disk.
 
-- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of the registry, and parameters
-  (numbers, words, true or false);
-- ``my_package.haggling:Haggler`` or ``path/to/haggling.py:Haggler,patience=3``: your subclass of
-  ``baselines.Principal`` in a module that Python finds (in the current folder last of all), or in a file;
-- ``policies/k5.npz``: a trained policy.
+- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of ours, and parameters (numbers, words,
+  true or false); likewise the agent ``exploratory,c0=0.3`` and the family of instances ``misaligned``;
+- ``path/to/own.py:Haggler,patience=3`` or ``my_package.own:Haggler``: your own, in a file or in a module that Python
+  finds (in the current folder last of all). A principal is a subclass of ``baselines.Principal``; an agent a class or
+  an object with ``reset``, ``choose``, ``learn`` and ``means``; an instance a ``pa_env.IID``, a ``pa_env.Linear``, a
+  function ``rng -> instance``, or a class that makes one of these;
+- ``policies/k5.npz``: a trained policy, which is a principal.
 
 >>> make_principal("exploratory,c0=0.5", n_arms=5, horizon=1000).c0
+0.5
+>>> make_agent("exploratory,c0=0.5").c0
 0.5
 """
 
 import functools
-import hashlib
-import importlib.machinery
-import importlib.util
 import inspect
-import os
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
+import pa_env
 from baselines import rl
+from baselines.benchmark import own
 from baselines.protocol import Principal
-from baselines.registry import PRINCIPALS, WEIGHTS, factory, make
+from baselines.registry import POLICY, PRINCIPALS, WEIGHTS, Spec, factory, make
+from baselines.registry import parse as parse
 from pa_env.checks import known
+from pa_env.instances import FAMILIES, InstanceLike
 from pa_env.layout import Floats
+from pa_env.scripted_agents import Agent, ScriptedAgent, resolve
 
-POLICY = ".npz"
-FLAGS = {"true": True, "True": True, "false": False, "False": False}
-
-
-class Spec(NamedTuple):
-    """A spec taken apart: where the principal is found, the class there (if of one's own), and its parameters."""
-
-    where: str
-    class_name: str
-    parameters: dict[str, Any]
-
-    @property
-    def file(self) -> Path | None:
-        """The file that it comes from, if it names one."""
-        return Path(self.where) if self.where.endswith((".py", POLICY)) else None
-
-
-def parse(spec: str) -> Spec:
-    """Take a spec apart; nothing is imported."""
-    head, *pairs = spec.split(",")
-    where, _, class_name = head.partition(":")
-    parameters = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier() or name in parameters:
-            raise ValueError(
-                f"principal = {spec!r}: {pair!r} must be a parameter and its value, as in name=value, once"
-            )
-        parameters[name] = number = _value(value)
-        if isinstance(number, int) and abs(number) > sys.float_info.max:
-            raise ValueError(f"principal = {head!r}: {name} = {value} must be a number that a float can hold")
-    if where.endswith(".py") and not class_name:
-        raise ValueError(f"principal = {spec!r} must say which class of the file, as in {where}:Haggler")
-    if where.endswith(POLICY) and class_name:
-        raise ValueError(f"principal = {spec!r}: a trained policy has no class {class_name!r}")
-    return Spec(where, class_name, parameters)
+Files = Mapping[str, Path]  # where the files named in specs are on this machine, if elsewhere than they were named
 
 
 def make_principal(
-    spec: str, n_arms: int, horizon: int, arms: Floats | None = None, files: Mapping[str, Path] | None = None
+    spec: str, n_arms: int, horizon: int, arms: Floats | None = None, files: Files | None = None
 ) -> Principal:
-    """The principal that a spec names, for ``n_arms`` arms and ``horizon`` rounds.
+    """The principal that a spec names.
 
-    ``arms`` (n_arms, dim), if rewards are linear: told to principals that have such a parameter. ``files``: where the
-    files named in specs are on this machine, if elsewhere than they were named.
+    Args:
+        spec: see above.
+        n_arms: number of arms.
+        horizon: rounds.
+        arms: (n_arms, dim), if rewards are linear: told to principals that have such a parameter.
+        files: see ``Files``.
     """
     parsed = parse(spec)
-    path = parsed.file and (files or {}).get(parsed.where, parsed.file)
-    if path is not None and not path.is_file():
-        raise ValueError(f"principal = {spec!r}: there is no file {path}")
+    path = _path("principal", spec, parsed, files)
     if path is not None and path.suffix == POLICY:
         if parsed.parameters:
             raise ValueError(f"principal = {spec!r}: a trained policy takes no parameters")
         return rl.load(path, n_arms=n_arms, horizon=horizon)
     if parsed.where in rl.shipped():
         return make(parsed.where, n_arms=n_arms, horizon=horizon, **parsed.parameters)
-    made = _own_class(spec, parsed, path) if parsed.class_name else factory(parsed.where)
-    accepted = {
-        taken.name: taken.annotation in (bool, "bool") or isinstance(taken.default, bool)
-        for taken in inspect.signature(made).parameters.values()
-        if taken.name not in ("n_arms", "horizon") and taken.kind not in (taken.VAR_POSITIONAL, taken.VAR_KEYWORD)
-    }
-    for name, value in parsed.parameters.items():
-        known(f"parameter of principal {spec.split(',')[0]!r}", name, accepted)
-        if accepted[name] != isinstance(value, bool):  # else any word would be true, and True a 1
-            kind = "true or false" if accepted[name] else "no truth value (or its class must say that it is a bool)"
-            raise TypeError(f"principal = {spec!r}: {name} = {value!r} must be {kind}")
+    made = _own_principal(spec, parsed, path) if parsed.own else factory(parsed.where)
+    accepted = _check_parameters("principal", spec, made, ("n_arms", "horizon"))
     told = {}
     if "arms" in accepted:
         if arms is None:
@@ -104,75 +64,110 @@ def make_principal(
     return made(n_arms=n_arms, horizon=horizon, **told, **parsed.parameters)
 
 
+def make_agent(spec: str, files: Files | None = None) -> ScriptedAgent | Agent:
+    """The agent that a spec names."""
+    parsed = parse(spec, "agent")
+    if not parsed.own:
+        return pa_env.make_agent(parsed.where, **parsed.parameters)
+    made = _called("agent", spec, parsed, files)
+    try:
+        return resolve(made)
+    except TypeError as error:
+        raise TypeError(f"agent = {spec!r}: {error}") from None
+
+
+def make_instance(spec: str, files: Files | None = None) -> InstanceLike:
+    """What a spec names of ``instance=``: a family's name, an instance, or a function ``rng -> instance``."""
+    parsed = parse(spec, "instance")
+    if not parsed.own:
+        known("instance", spec, FAMILIES)
+        return spec
+    made = _called("instance", spec, parsed, files)
+    if not (isinstance(made, pa_env.IID | pa_env.Linear) or callable(made)):
+        raise TypeError(f"instance = {spec!r} must be a pa_env.IID, a pa_env.Linear, or a function rng -> instance")
+    return made  # type: ignore[no-any-return]
+
+
+def is_own(spec: str) -> bool:
+    """Whether a spec names users' own code, which plays in processes of its own."""
+    return ":" in spec.split(",")[0]
+
+
+class Described(NamedTuple):
+    """What is known of what a spec names without running it."""
+
+    label: str
+    """How it is called where results are shown."""
+    digest: str | None
+    """SHA-256 of its files; None for what is ours (see versions)."""
+    files: dict[str, Path]
+    """Its files, by their names from its folder on; its own comes first."""
+
+
+def describe(spec: str, what: str = "principal") -> Described:
+    """Describe what a spec names; users' own code is imported."""
+    parsed = parse(spec, what)
+    if parsed.own:
+        named = own.find(what, spec, parsed, _path(what, spec, parsed, None))
+        names = (vars(named).get("name"), getattr(named, "__name__", ""), type(named).__name__)  # none of a base class
+        name = next(name for name in names if isinstance(name, str) and name)
+        shown = spec if name in (*PRINCIPALS, *rl.shipped()) else ",".join([name, *spec.split(",")[1:]])
+        files = own.sources(parsed)
+        return Described(shown, own.digest(files), files)
+    path = WEIGHTS / f"{parsed.where}{POLICY}" if parsed.where in rl.shipped() else parsed.file
+    if path is not None:
+        return Described(spec, own.digest({path.name: path}), {path.name: path})
+    stand_in = parsed.where in PRINCIPALS and what == "principal" and factory(parsed.where).stand_in
+    return Described(f"{spec} (a stand-in)" if stand_in else spec, None, {})
+
+
 def label(spec: str) -> str:
-    """How a principal is called where results are shown: one that stands in for a published algorithm says so."""
-    name = spec.split(",")[0]
-    return f"{spec} (a stand-in)" if name in PRINCIPALS and factory(name).stand_in else spec
+    """How a principal of ours is called where results are shown: one that stands in for a published one says so."""
+    return spec if parse(spec).own else describe(spec).label
 
 
-def fingerprint(spec: str) -> str | None:
-    """SHA-256 of the file that a spec's principal comes from; None for the scripted ones (see versions)."""
-    parsed = parse(spec)
-    path = parsed.file
-    if parsed.where in rl.shipped():
-        path = WEIGHTS / f"{parsed.where}{POLICY}"
-    elif path is None and parsed.class_name:
-        with _current_folder_last():
-            found = importlib.util.find_spec(parsed.where)
-        path = Path(found.origin) if found and found.origin else None
-    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+def _path(what: str, spec: str, parsed: Spec, files: Files | None) -> Path | None:
+    """The file that a spec names, on this machine."""
+    path = parsed.file and (files or {}).get(parsed.where, parsed.file)
+    if path is not None and not path.is_file():
+        raise ValueError(f"{what} = {spec!r}: there is no file {path}")
+    return path
 
 
-def _own_class(spec: str, parsed: Spec, path: Path | None) -> type[Principal]:
+def _own_principal(spec: str, parsed: Spec, path: Path | None) -> type[Principal]:
     """A user's own subclass of ``Principal``."""
-    try:
-        with _current_folder_last():
-            module = importlib.import_module(parsed.where) if path is None else _import_file(path)
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f"principal = {spec!r}: {error}; install it, or name its file, path/to/file.py:Class"
-        ) from error
-    except (Exception, SystemExit) as error:
-        raise ValueError(f"principal = {spec!r} can't be imported: {type(error).__name__}: {error}") from error
-    own = getattr(module, parsed.class_name, None)
-    if own is None:
-        raise ValueError(f"principal = {spec!r}: {parsed.where} has no class {parsed.class_name!r}")
-    if not (isinstance(own, type) and issubclass(own, Principal)):
-        raise TypeError(f"principal = {spec!r}: {parsed.class_name} must be a subclass of baselines.Principal")
-    if own.privileged:
+    named = own.find("principal", spec, parsed, path)
+    if not (isinstance(named, type) and issubclass(named, Principal)):
+        raise TypeError(f"principal = {spec!r}: {parsed.own} must be a subclass of baselines.Principal")
+    if named.privileged:
         raise ValueError(f"principal = {spec!r} is privileged: it is shown the game, and can't be compared with others")
-    return own
+    return named
 
 
-@contextmanager
-def _current_folder_last() -> Iterator[None]:
-    """Let modules of the current folder be imported, but none that has the name of another."""
-    added = {os.getcwd()} - set(sys.path)
-    sys.path.extend(added)
-    try:
-        yield
-    finally:
-        for folder in added:
-            sys.path.remove(folder)
+def _called(what: str, spec: str, parsed: Spec, files: Files | None) -> Any:
+    """A user's own object; a class is called with the parameters, and a function gets them when it is called."""
+    named = own.find(what, spec, parsed, _path(what, spec, parsed, files))
+    if isinstance(named, type):
+        _check_parameters(what, spec, named)
+        return named(**parsed.parameters)
+    if not parsed.parameters:
+        return named
+    if not inspect.isfunction(named):
+        raise TypeError(f"{what} = {spec!r}: {parsed.own} is an object, and takes no parameters")
+    _check_parameters(what, spec, named)
+    return functools.partial(named, **parsed.parameters)
 
 
-@functools.cache
-def _import_file(path: Path) -> ModuleType:
-    """The module in a file, under a name that no other module has."""
-    name = f"principals_of_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
-    loader = importlib.machinery.SourceFileLoader(name, str(path))
-    module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, loader, origin=str(path)))
-    sys.modules[name] = module  # dataclasses and others look their module up
-    loader.exec_module(module)
-    return module
-
-
-def _value(text: str) -> bool | int | float | str:
-    if text in FLAGS:
-        return FLAGS[text]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+def _check_parameters(what: str, spec: str, made: Callable[..., Any], given: tuple[str, ...] = ()) -> dict[str, bool]:
+    """Raise unless ``made`` takes a spec's parameters; what it takes besides ``given``, and which are true or false."""
+    accepted = {
+        taken.name: taken.annotation in (bool, "bool") or isinstance(taken.default, bool)
+        for taken in inspect.signature(made).parameters.values()
+        if taken.name not in given and taken.kind not in (taken.VAR_POSITIONAL, taken.VAR_KEYWORD)
+    }
+    for name, value in parse(spec, what).parameters.items():
+        known(f"parameter of {what} {spec.split(',')[0]!r}", name, accepted)
+        if accepted[name] != isinstance(value, bool):  # else any word would be true, and True a 1
+            kind = "true or false" if accepted[name] else "no truth value (or its class must say that it is a bool)"
+            raise TypeError(f"{what} = {spec!r}: {name} = {value!r} must be {kind}")
+    return accepted

@@ -1,18 +1,17 @@
 """What the runs of a benchmark say: means with intervals, differences on the same luck, growth.
 
-``rows``: a table as :func:`baselines.benchmark.results.read` gives it: a row for each cell (task, principal, seed) and
+``rows``: a table as :func:`baselines.benchmark.results.read` gives it: a row for each task, principal, seed and
 checkpoint. Intervals are 95% bootstrap intervals over seeds. All principals of a task meet the same seeds, so the same
 instances and rewards: a difference is taken seed by seed, which leaves out the luck that they share.
 """
 
-import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+import functools
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from baselines.registry import PRINCIPALS, factory
 
@@ -21,6 +20,9 @@ Floats = NDArray[np.float64]
 SCORES = ("regret", "regret_oracle", "regret_bar", "utility")
 COMPARED = ("regret", "utility")
 SLOPE_DECADES = 2  # a slope is fitted to the checkpoints of the last two decades of a run
+RESAMPLES = 5000
+MANY = 1000  # samples, above which a mean is normal enough
+LEVELS = special.ndtri(np.array([0.025, 0.975]))
 LEAST_REGRET = 1.0  # a round's worth: with less in all there is no growth to speak of
 
 
@@ -34,28 +36,46 @@ def privileged(label: str) -> bool:
 
 
 def mean_interval(samples: Floats) -> tuple[Floats, Floats]:
-    """Bootstrap (BCa) interval of the mean of each column of ``samples`` (n, C): lower and upper ends (C,).
+    """Interval of the mean of each column of ``samples`` (n, C): lower and upper ends (C,).
 
+    It is a bootstrap interval (BCa, Efron 1987); of more than ``MANY`` samples the normal one, which is then the same.
     A column that is the same throughout has the interval of that one point; a single sample has none (nan).
     """
     low, high = samples[0].copy(), samples[0].copy()
     if len(samples) < 2:
         return low * np.nan, high * np.nan
     varied = np.ptp(samples, axis=0) > 1e-12 * np.abs(samples).max(axis=0)  # by more than rounding
-    if varied.any():
-        low[varied], high[varied] = _bootstrap(samples[:, varied], np.mean, axis=0, method="BCa")
+    if not varied.any():
+        return low, high
+    some = samples[:, varied]
+    if len(samples) > MANY:
+        low[varied], high[varied] = some.mean(axis=0) + LEVELS[:, None] * some.std(axis=0, ddof=1) / len(some) ** 0.5
+    else:
+        low[varied], high[varied] = _bca(some)
     return low, high
 
 
-def _bootstrap(samples: NDArray[Any], statistic: Callable[..., Floats], axis: int, method: str) -> tuple[Any, Any]:
-    """Ends of the 95% interval; nan where a resample leaves the statistic undefined."""
-    rng = np.random.default_rng(0)  # the same draws for every principal, and the same bytes each time
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # nan says it
-        found = stats.bootstrap(
-            (samples,), statistic, axis=axis, method=method, n_resamples=2000, batch=200, vectorized=True, rng=rng
-        )
-    return found.confidence_interval.low, found.confidence_interval.high
+@functools.lru_cache(maxsize=4)
+def _shares(n: int) -> Floats:
+    """How often each of ``n`` samples is drawn in each resample, divided by n: (RESAMPLES, n), the same each time."""
+    drawn: Floats = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES) / n
+    return drawn
+
+
+def _bca(samples: Floats) -> Floats:
+    """Ends (2, C) of the BCa intervals of the means of the columns; nan where resamples are all on one side."""
+    n, mean = len(samples), samples.mean(axis=0)
+    drawn = _shares(n) @ samples
+    tie = 1e-12 * np.abs(samples).max(axis=0)
+    below = ((drawn < mean - tie).mean(axis=0) + (drawn <= mean + tie).mean(axis=0)) / 2
+    pull = (samples - mean) / (n - 1)  # what leaving each one out does to the mean
+    skew = (pull**3).sum(axis=0) / (6 * (pull**2).sum(axis=0) ** 1.5)
+    with np.errstate(invalid="ignore"):  # nan says it
+        centre = special.ndtri(below)
+        shifted = centre + LEVELS[:, None]
+        levels = special.ndtr(centre + shifted / (1 - skew * shifted))
+    ends = [np.quantile(column, level) for column, level in zip(drawn.T, np.nan_to_num(levels.T, nan=0.5), strict=True)]
+    return np.where(np.isnan(levels), np.nan, np.transpose(ends))
 
 
 def curves(rows: pd.DataFrame) -> pd.DataFrame:
@@ -84,14 +104,17 @@ def growth(cells: pd.DataFrame) -> tuple[float, float, float]:
     centred = np.log(table.columns.to_numpy(np.float64))
     centred -= centred.mean()
 
-    def slope(drawn: NDArray[np.intp], axis: int = -1) -> Floats:
-        mean = regret[drawn].mean(axis=axis - 1)
-        fitted: Floats = np.log(np.where(mean > 0, mean, np.nan)) @ centred / (centred @ centred)
-        return fitted
-
-    runs = np.arange(len(regret))
-    low, high = _bootstrap(runs, slope, axis=-1, method="percentile") if len(runs) > 1 else (np.nan, np.nan)
-    return float(slope(runs)), float(low), float(high)
+    fit = centred / (centred @ centred)
+    slope, n = float(np.log(mean) @ fit), len(regret)
+    if n < 2:
+        return slope, np.nan, np.nan
+    if n > MANY:  # to first order, it is a mean of what each run adds to it
+        ends = slope + LEVELS * ((regret / mean) @ fit).std(ddof=1) / n**0.5
+    else:
+        drawn = _shares(n) @ regret
+        slopes = np.log(np.where(drawn > 0, drawn, np.nan)) @ fit  # nan where a resample leaves it undefined
+        ends = np.quantile(slopes, special.ndtr(LEVELS))
+    return slope, *ends.tolist()
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
@@ -107,8 +130,8 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
     """The rows of one task."""
     final = cells[cells["rounds"] == cells["horizon"]]
-    seeds = final.groupby("principal")["seed"].agg(set)
-    shared = final[final["seed"].isin(set.intersection(*seeds))]
+    seeds = final.groupby("principal")["seed"].unique()
+    shared = final[final["seed"].isin(functools.reduce(np.intersect1d, seeds))]
     paired = {score: shared.pivot(index="seed", columns="principal", values=score) for score in COMPARED}
     means = (final if shared.empty else shared).groupby("principal")["regret"].mean()
     contenders = means[[label for label in means.index if not privileged(label)]]

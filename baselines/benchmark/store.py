@@ -1,20 +1,22 @@
-"""Where results are kept: a folder to which cells are added, each whole or not at all.
+"""Where results are kept: a folder to which blocks are added, each whole or not at all.
 
 - ``benchmark.json``: the format, the versions of code and libraries, the commands, tasks, principals and seeds;
-- ``cells/*.parquet``: a file a cell (``pandas.read_parquet(folder / "cells")`` opens them all);
-- ``failures/*.txt``: the traceback of each cell that failed; such a cell is played again by the next command;
+- ``blocks/*.parquet``: a file a block (``pandas.read_parquet(folder / "blocks")`` opens them all);
+- ``failures/*.txt``: why each block failed; such a block is played again by the next command;
 - ``lock``: held by the one command that may write; it is let go when that command ends, however it ends.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from baselines.benchmark import manifest
-from baselines.benchmark.cells import Cell, Result, file_name, schema
-from baselines.benchmark.specs import fingerprint
+from baselines.benchmark.blocks import Block, Result, file_name, schema
+from baselines.benchmark.specs import Described
 from baselines.files import HALF_WRITTEN, StoreError, only_writer, remove_half_written, write_whole
 
 if TYPE_CHECKING:
@@ -25,77 +27,96 @@ class Store:
     """The results in a folder. Only the holder of :func:`locked` may write to it."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.manifest = directory / "benchmark.json"
+        self.directory = directory.absolute()
+        self.manifest = self.directory / "benchmark.json"
 
-    def cell(self, cell: Cell) -> Path:
-        """The file of a cell."""
-        return self.directory / "cells" / f"{cell.id}.parquet"
+    def block(self, block: Block) -> Path:
+        """The file of a block."""
+        return self.directory / "blocks" / f"{block.id}.parquet"
 
-    def failure(self, cell: Cell) -> Path:
-        """The file of its traceback, if it failed."""
-        return self.directory / "failures" / f"{cell.id}.txt"
+    def failure(self, block: Block) -> Path:
+        """The file that says why it failed, if it did."""
+        return self.directory / "failures" / f"{block.id}.txt"
 
     def keep(self, result: Result) -> None:
-        """Write what came of a cell."""
-        failure = self.failure(result.cell)
+        """Write what came of a block."""
+        failure = self.failure(result.block)
         if result.data is None:
             write_whole(failure, str(result.failure).encode(errors="backslashreplace"))
         else:
-            write_whole(self.cell(result.cell), result.data)
+            write_whole(self.block(result.block), result.data)
             failure.unlink(missing_ok=True)
 
-    def has(self, cell: Cell) -> bool:
-        """Whether the cell is there; raises if its file is not what was written."""
-        path = self.cell(cell)
+    def has(self, block: Block) -> bool:
+        """Whether all seeds of the block are there; raises if its file is not what was written."""
+        path, marks = self.block(block), block.task.checkpoints
         if not path.exists():
             return False
-        table = read_cell(path)
-        if table["rounds"].to_pylist() != cell.task.checkpoints.tolist():
-            raise _damaged(path, "its rows are not the checkpoints of its task")
-        for name, value in cell.labels().items():
+        table = read_block(path)
+        seeds = np.arange(block.first, block.first + table.num_rows // marks.size)
+        for name, values in (("seed", np.repeat(seeds, marks.size)), ("rounds", np.tile(marks, seeds.size))):
+            if not np.array_equal(table[name].to_numpy(), values):
+                raise _damaged(path, f"its {name} are not those of its task")
+        for name, value in block.labels().items():
             if table[name].unique().to_pylist() != [value]:
                 raise _damaged(path, f"its {name} is not {value!r}")
-        return True
+        return seeds.size >= block.count
 
-    def done(self, cell: Cell) -> bool:
-        """Whether the cell is there; if so, nothing is left of an earlier failure, though ``keep`` was killed."""
-        there = self.has(cell)
+    def done(self, block: Block) -> bool:
+        """Whether the block is there; if so, nothing is left of an earlier failure, though ``keep`` was killed."""
+        there = self.has(block)
         if there:
-            self.failure(cell).unlink(missing_ok=True)
+            self.failure(block).unlink(missing_ok=True)
         return there
 
-    def enter(self, cells: Iterable[Cell], command: str) -> None:
-        """Note what is about to be played; refuse if results of other versions are there."""
-        noted = manifest.to_add_to(self.manifest)
-        known = json.dumps(noted)
+    def enter(
+        self, blocks: Sequence[Block], command: str, described: Mapping[str, Described], overwrite: bool = False
+    ) -> None:
+        """Note what is about to be played; refuse if what is kept was played by other code or in another setting.
+
+        Args:
+            blocks: to be played.
+            command: that asks for them.
+            described: their principals, and users' own agents and instances, by their specs.
+            overwrite: delete what was played otherwise, instead of refusing.
+        """
+        noted = manifest.to_add_to(self.manifest, overwrite)
+        known = self.manifest.read_bytes() if self.manifest.exists() else b""
+        if not noted["tasks"]:
+            self._make_way("*", "was played by other code", overwrite)
         if command not in noted["commands"]:
             noted["commands"].append(command)
-        for cell in cells:
-            task = noted["tasks"].setdefault(cell.task.name, {"version": cell.task.version, "seeds": 0})
-            if task["version"] != cell.task.version:
-                raise manifest.other(
-                    self.manifest, f"version {task['version']} of task {cell.task.name}", cell.task.version
-                )
-            task["seeds"] = max(task["seeds"], cell.seed + 1)
-        for spec in {cell.principal: None for cell in cells}:
-            now = fingerprint(spec)
-            if noted["principals"].setdefault(spec, now) != now:
-                kept = next(self.directory.glob(f"cells/*--{file_name(spec)}--*.parquet"), None)
-                if kept is not None:
-                    raise StoreError(
-                        f"{kept} was played before the file of {spec} was changed:"
-                        " name a new folder by --out, or delete the cells of this principal"
-                    )
-                noted["principals"][spec] = now
-        if json.dumps(noted) != known:
-            write_whole(self.manifest, (json.dumps(noted, indent=2) + "\n").encode())
-        for folder in ("cells", "failures"):
+        for task in {block.task.name: block.task for block in blocks}.values():
+            before, now = noted["tasks"].get(task.name, {}), manifest.task_entry(task, described)
+            changed = [name for name in now if before and before[name] != now[name]]
+            if changed:
+                of = " and ".join(f"{name} {before[name]} (now {now[name]})" for name in changed)
+                why = "before its agent or instance was changed" if changed == ["own"] else f"with {of}"
+                self._make_way(f"{file_name(task.name)}--*", f"was played {why}", overwrite)
+            wanted = max(block.first + block.count for block in blocks if block.task.name == task.name)
+            noted["tasks"][task.name] = now | {"seeds": max(before.get("seeds", 0), wanted)}
+        for spec in dict.fromkeys(block.principal for block in blocks):
+            now = manifest.principal_entry(spec, described[spec], noted["principals"])
+            before = noted["principals"].get(spec, now)
+            if before["digest"] != now["digest"]:
+                self._make_way(f"*--{file_name(spec)}--*", f"was played before {spec} was changed", overwrite)
+            noted["principals"][spec] = now
+        for folder in ("blocks", "failures"):
             (self.directory / folder).mkdir(exist_ok=True)
+        text = (json.dumps(noted, indent=2) + "\n").encode()
+        if text != known:
+            write_whole(self.manifest, text)
+
+    def _make_way(self, pattern: str, why: str, overwrite: bool) -> None:
+        """Delete blocks, if they may be overwritten; otherwise raise if there are any."""
+        for path in self.directory.glob(f"blocks/{pattern}.parquet"):
+            if not overwrite:
+                raise StoreError(f"{path} {why}: name a new folder by --out, or replay it with --overwrite")
+            path.unlink()
 
 
-def read_cell(path: Path) -> "pa.Table":
-    """The table in a cell's file; raises if it is damaged."""
+def read_block(path: Path) -> "pa.Table":
+    """The table in a block's file; raises if it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -104,7 +125,7 @@ def read_cell(path: Path) -> "pa.Table":
     except (pa.ArrowException, OSError, ValueError) as error:  # a name of a column may not be UTF-8
         raise _damaged(path, str(error)) from error
     if not table.num_rows or not table.schema.equals(schema()):
-        raise _damaged(path, "it has other columns than a cell, or no rows")
+        raise _damaged(path, "it has other columns than a block, or no rows")
     return table
 
 
@@ -118,8 +139,8 @@ def locked(directory: Path) -> Iterator[Store]:
                 f"{directory} has other things in it ({path.name}, ...) and no benchmark.json:"
                 " name a new or empty folder by --out"
             )
-    with only_writer(directory, directory / "lock"):
-        remove_half_written(directory, directory / "cells", directory / "failures")
+    with only_writer(store.directory, store.directory / "lock"):
+        remove_half_written(store.directory, store.directory / "blocks", store.directory / "failures")
         yield store
 
 
@@ -136,4 +157,4 @@ def write_generated(path: Path, command: str, text: str) -> None:
 
 
 def _damaged(path: Path, how: str) -> StoreError:
-    return StoreError(f"{path} is damaged ({how}): delete this file and run the same command again")
+    return StoreError(f"{path} is damaged ({' '.join(how.split())}): delete this file and run the same command again")

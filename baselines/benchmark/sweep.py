@@ -1,84 +1,167 @@
-"""A benchmark is tasks x principals x seeds: cells that are played once and kept, in any order, by any engine."""
+"""A benchmark is tasks x principals x seeds: blocks that are played once and kept, in any order, by any engine."""
 
 import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
-from baselines.benchmark import engines
-from baselines.benchmark.cells import Cell
+from baselines.benchmark import cluster, processes
+from baselines.benchmark.blocks import Block, Result, blocks_of, check
+from baselines.benchmark.progress import shown
+from baselines.benchmark.specs import Described, describe, is_own, make_instance, parse
 from baselines.benchmark.store import locked
-from baselines.tasks import Task
-from pa_env.checks import known, whole
+from baselines.tasks import DEFAULT_AGENTS, Task, setting
+from pa_env.checks import at_least, known, whole
+from pa_env.instances import source
+from pa_env.scripted_agents import AGENTS
 
-ENGINES = ("local", "ray")
-OVERHEAD = 100_000  # rounds that take as long as what a cell needs beside them
+TIMEOUT = 600.0  # seconds for a block, which should take about one
 
 
-def plan(tasks: Sequence[Task], principals: Sequence[str], seeds: int | None) -> list[Cell]:
-    """The cells of a benchmark; raises if a principal can't be made for one of its tasks.
+class Plan(NamedTuple):
+    """What is to be played, and what is known of what its specs name."""
 
-    ``principals``: specs for every task, or none for each task's own; ``seeds``: how many, or None for each task's own.
-    The first seed of everything comes first: results are useful, and the time left is known, long before the end.
+    blocks: list[Block]
+    described: dict[str, Described]
+
+
+class Engine(NamedTuple):
+    """Who plays: ``local`` processes, or a Ray cluster, at an address or started here. Both give the same bytes."""
+
+    name: str = "local"
+    workers: int | None = None
+    """Processes on this machine; None: one for each core."""
+    timeout: float = TIMEOUT
+    """Seconds for each block."""
+    address: str | None = None
+
+    def check(self) -> None:
+        """Raise if it can't play."""
+        known("engine", self.name, ("local", "ray"))
+        whole("workers", self.workers or 1, 1)
+        at_least("timeout", self.timeout, 0, strictly=True)
+        if self.address is not None and self.name != "ray":
+            raise ValueError(f"address = {self.address!r} is for engine = 'ray', and this is engine = {self.name!r}")
+        if self.name == "ray" and importlib.util.find_spec("ray") is None:
+            raise ValueError("engine = 'ray' needs Ray, which is not installed: pip install 'principal-agent-env[ray]'")
+        if self.address is not None:
+            cluster.reach(self.address)
+
+    def play(self, blocks: Sequence[Block], described: dict[str, Described]) -> Iterator[Result]:
+        """What came of each block, in any order."""
+        workers = self.workers or os.cpu_count() or 1
+        if self.name == "local":
+            return processes.local(blocks, workers, self.timeout)
+        files = {parse(spec).where: found.files for spec, found in described.items() if parse(spec).file}
+        return cluster.on_ray(blocks, workers, self.timeout, self.address, files)
+
+
+def plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int | None = None) -> Plan:
+    """The blocks of a benchmark; raises if a principal can't be made for one of its tasks.
+
+    The first block of everything comes first: results are useful, and the time left is known, long before the end.
+
+    Args:
+        tasks: what is played.
+        principals: specs for every task, or none for each task's own.
+        seeds: how many, or None for each task's own.
     """
     if seeds is not None:
         whole("seeds", seeds, 1)
-    first = [Cell(task, spec, 0) for task in tasks for spec in dict.fromkeys(principals or task.principals)]
-    for cell in first:
-        try:
-            cell.begin()
-        except Exception as error:
-            why = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
-            raise ValueError(f"{cell.principal} can't play task {cell.task.name}: {why}") from error
-    most = max(seeds or cell.task.seeds for cell in first)
-    return [
-        Cell(cell.task, cell.principal, seed)
-        for seed in range(most)
-        for cell in first
-        if seed < (seeds or cell.task.seeds)
+    parts = [
+        list(blocks_of(task, spec, seeds or task.seeds))
+        for task in tasks
+        for spec in dict.fromkeys(principals or task.principals)
     ]
+    groups: dict[tuple[str, ...], list[Block]] = {}
+    for first, *_ in parts:
+        groups.setdefault(tuple(filter(is_own, first.own)), []).append(first)
+    described: dict[str, Described] = {}
+    for own, blocks in groups.items():
+        try:
+            described |= processes.call(TIMEOUT, _look, blocks) if own else _look(blocks)
+        except ChildProcessError as error:
+            raise ValueError(f"{', '.join(own)} can't play task {blocks[0].task.name}: {error}") from error
+    return Plan([block for each in zip_longest(*parts) for block in each if block is not None], described)
+
+
+def _look(blocks: Sequence[Block]) -> dict[str, Described]:
+    """What the specs of blocks name; raises if a principal can't play."""
+    found: dict[str, Described] = {}
+    for block in blocks:
+        named = {block.principal: "principal", block.task.agent: "agent", block.task.instance: "instance"}
+        try:
+            check(block)
+            found |= {spec: describe(spec, what) for spec, what in named.items() if what == "principal" or is_own(spec)}
+        except (Exception, SystemExit) as error:
+            why = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
+            raise ValueError(f"{block.principal} can't play task {block.task.name}: {why}") from error
+    return found
+
+
+def own_task(agent: str | None, instance: str, n_arms: int | None, horizon: int, dim: int | None) -> Task:
+    """The task of a setting, of which agent and instance may be users' own (their specs).
+
+    Args:
+        agent: None: the one that learns and does not explore.
+        instance: a family or one's own.
+        n_arms: None: as many as the instance has, or 5.
+        horizon: rounds.
+        dim: dimensions, if rewards are linear; None: as many as the instance has, or 3.
+    """
+    whole("horizon", horizon, 2)
+    labels = {}
+    for spec, what in ((agent or DEFAULT_AGENTS[0], "agent"), (instance, "instance")):
+        if is_own(spec):
+            labels[spec], (n_arms, dim) = processes.call(TIMEOUT, _measure, spec, what, n_arms, dim)
+        elif what == "agent":
+            known("agent", parse(spec, "agent").where, AGENTS)
+        else:
+            _, (n_arms, dim) = _measure(spec, what, n_arms, dim)
+    made = setting(agent or DEFAULT_AGENTS[bool(dim)], instance, n_arms or 5, horizon, 1.0, dim, labels)
+    if not is_own(made.agent):
+        made.make_agent()
+    return made
+
+
+def _measure(spec: str, what: str, n_arms: int | None, dim: int | None) -> tuple[str, tuple[int | None, int | None]]:
+    """The label of an agent or an instance, and the sizes of games with it."""
+    label = describe(spec, what).label
+    if what == "agent":
+        return label, (n_arms, dim)
+    sized = source(make_instance(spec), n_arms, dim)
+    return label, (sized.n_arms, sized.dim or None)
 
 
 def run(
-    cells: Sequence[Cell],
+    planned: Plan,
     out: Path,
     command: str,
-    engine: str = "local",
-    workers: int | None = None,
-    address: str | None = None,
+    engine: Engine = Engine(),
+    overwrite: bool = False,
+    quiet: bool = False,
 ) -> list[Path]:
-    """Play the cells that are missing in the folder ``out``, in which ``command`` is noted.
+    """Play the blocks that are missing in a folder; returns the files that say why blocks failed.
 
-    Returns the files with the tracebacks of the cells that failed.
+    Args:
+        planned: what is to be played.
+        out: the folder.
+        command: noted there.
+        engine: who plays.
+        overwrite: replay what was played by other code, instead of refusing.
+        quiet: show no progress.
     """
-    from rich.progress import Progress, TextColumn
-
-    known("engine", engine, ENGINES)
-    if address is not None and engine != "ray":
-        raise ValueError(f"address = {address!r} is for engine = 'ray', and this is engine = {engine!r}")
-    if engine == "ray" and importlib.util.find_spec("ray") is None:
-        raise ValueError("engine = 'ray' needs Ray, which is not installed: pip install 'principal-agent-env[ray]'")
-    if address is not None:
-        engines.reach(address)
-    workers = whole("workers", workers or os.cpu_count() or 1, 1)
+    engine.check()
     failures: list[Path] = []
     with locked(out) as store:
-        store.enter(cells, command)
-        missing = [cell for cell in cells if not store.done(cell)]
-        work = {cell: cell.task.horizon + OVERHEAD for cell in cells}
-        columns = (*Progress.get_default_columns(), TextColumn("{task.fields[count]} of {task.fields[cells]}"))
-        # Cells differ in length, and come in an order: a speed over seconds would say nothing about the rest.
-        with Progress(*columns, transient=True, speed_estimate_period=600) as progress:
-            count = len(cells) - len(missing)
-            done = sum(work.values()) - sum(work[cell] for cell in missing)
-            bar = progress.add_task("cells", total=sum(work.values()), completed=done, count=count, cells=len(cells))
-            if engine == "ray":
-                played = engines.ray(missing, store, workers, address)
-            else:
-                played = engines.local(missing, store, workers)
-            for cell, failed in played:
-                count += 1
-                progress.update(bar, advance=work[cell], count=count)
-                if failed:
-                    failures.append(store.failure(cell))
+        store.enter(planned.blocks, command, planned.described, overwrite)
+        missing = [block for block in planned.blocks if not store.done(block)]
+        with shown(planned.blocks, missing, quiet) as progress:
+            for result in engine.play(missing, planned.described):
+                store.keep(result)
+                progress.advance(result.block)
+                if result.data is None:
+                    failures.append(store.failure(result.block))
     return failures

@@ -1,9 +1,11 @@
 """The summary of a benchmark in words and figures of a readable length, for terminals, pages and papers."""
 
+import functools
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from baselines.benchmark.results import Results, listed
@@ -83,16 +85,15 @@ def records(summary: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def about(task: str, rows: pd.DataFrame) -> str:
-    """What a task probes (if this version has it), its setting, and how many seeds there are."""
-    cells = rows[rows["task"] == task]
-    first, seeds = cells.iloc[0], cells.groupby("principal")["seed"].agg(set)
+    """What a task probes (if this version has it), its setting, and how many seeds there are; ``rows``: its own."""
+    first, seeds = rows.iloc[0], rows.groupby("principal")["seed"].unique()
+    common = functools.reduce(np.intersect1d, seeds)
     probes = f"{TASKS[task].probes} " if task in TASKS else ""
     dim = f", d = {first['dim']}" if first["dim"] else ""
-    explores = f" (c0 = {first['c0']:g})" if first["c0"] else ""
     return (
-        f"{probes}Agent {first['agent']}{explores}, instance {first['instance']}, K = {first['n_arms']}{dim},"
-        f" T = {first['horizon']:,}; {len(set.union(*seeds))} seeds, of which all principals have"
-        f" {len(set.intersection(*seeds))}."
+        f"{probes}Agent {first['agent']}, instance {first['instance']}, K = {first['n_arms']}{dim},"
+        f" T = {first['horizon']:,}; {rows['seed'].nunique():,} seeds, of which all principals have"
+        f" {len(common):,}."
     )
 
 
@@ -106,5 +107,5 @@ def facts(results: Results) -> dict[str, str]:
         "versions": ", ".join([f"principal-agent-env {manifest['version']}", *versions]),
         "code": manifest["code"][:12],
         "seeds": f"{seeds.min()} to {seeds.max()}",
-        "failed cells": f"{failed} ({listed(results.failures)})" if results.failures else failed,
+        "failed blocks": f"{failed} ({listed(results.failures)})" if results.failures else failed,
     }

@@ -10,15 +10,16 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from baselines.benchmark import statistics, sweep, tables
-from baselines.benchmark.cells import Cell
 from baselines.benchmark.results import read
 from baselines.benchmark.store import write_generated
-from baselines.simulation import episode
-from baselines.tasks import Task, setting, tasks
+from baselines.registry import make
+from baselines.simulation import simulate
+from baselines.tasks import Task, tasks
+from pa_env.game import Game
+from pa_env.layout import Row
 
 SUITE = "who-wins"
 COLUMNS = {"regret": "R_T/T", "utility": "utility/T"}
@@ -39,8 +40,8 @@ def line_up() -> Iterator[Task]:
 
 
 def play(out: Path, command: str, seeds: int, workers: int | None) -> list[Path]:
-    """Play what is missing in the folder ``out``; returns the files with the tracebacks of cells that failed."""
-    return sweep.run(sweep.plan(tuple(line_up()), (), seeds), out, command, workers=workers)
+    """Play what is missing in the folder ``out``; returns the files that say why blocks failed."""
+    return sweep.run(sweep.plan(tuple(line_up()), (), seeds), out, command, sweep.Engine(workers=workers))
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -50,8 +51,8 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     """
     final = rows[rows["rounds"] == rows["horizon"]]
     per_round = final.assign(**{score: final[score] / final["horizon"] for score in COLUMNS})
-    by_cell = per_round.groupby(["instance", "agent", "principal", "horizon"], sort=False)[list(COLUMNS)]
-    means, errors = by_cell.mean().reset_index(), by_cell.sem().reset_index()
+    by_game = per_round.groupby(["instance", "agent", "principal", "horizon"], sort=False)[list(COLUMNS)]
+    means, errors = by_game.mean().reset_index(), by_game.sem().reset_index()
     regret = means["regret"].mask(means["principal"].map(statistics.privileged))
     best = regret == regret.groupby([means[key] for key in ("instance", "agent", "horizon")]).transform("min")
     wide = {}
@@ -67,12 +68,15 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(wide).sort_index().fillna("–").reset_index().rename(columns={"instance": "instances"})
 
 
-def best_arm_lost(principal: str, agent: str, horizon: int, seed: int) -> bool:
-    """Whether the arm with the largest theta + mu is not active in the last phase, with K = 5 uniform arms."""
-    made, game = Cell(setting(agent, "uniform", 5, horizon), f"{principal},constants=practical", seed).begin()
-    instance = game.instance()
-    run = episode(made, game, np.array([horizon]))
-    return int((instance.theta + instance.mu).argmax()) not in run.phases[-1].active
+def best_arms_lost(principal: str, agent: str, horizon: int) -> int:
+    """In how many runs the arm with the largest theta + mu is not active in the last phase, K = 5 uniform arms."""
+    seeds = range(PHASED_RUNS)
+    made = make(principal, n_arms=5, horizon=horizon, constants="practical")
+    run = simulate(made, "uniform", agent, seeds=seeds)
+    games = Game(5, copies=PHASED_RUNS, observe=False)
+    games.begin(seeds=list(seeds))
+    best = (games.arrays.arms[:, Row.THETA] + games.arrays.arms[:, Row.MU]).argmax(axis=1).tolist()
+    return sum(arm not in phases[-1].active for arm, phases in zip(best, run.phases, strict=True))
 
 
 def losses() -> pd.DataFrame:
@@ -83,8 +87,7 @@ def losses() -> pd.DataFrame:
     for agent, principal in track(tuple(product(PHASED_AGENTS, PHASED)), "best arms lost", transient=True):
         row = {"agent": agent, "principal": f"{principal},constants=practical"}
         for horizon in PHASED_HORIZONS:
-            lost = sum(best_arm_lost(principal, agent, horizon, seed) for seed in range(PHASED_RUNS))
-            row[f"T = {horizon:.0e}"] = f"{lost} of {PHASED_RUNS}"
+            row[f"T = {horizon:.0e}"] = f"{best_arms_lost(principal, agent, horizon)} of {PHASED_RUNS}"
         rows.append(row)
     return pd.DataFrame(rows)
 

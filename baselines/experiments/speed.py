@@ -308,4 +308,6 @@ def show(only: str, repeats: int) -> None:
             reached = measured <= target if bound == "at most" else measured >= target
             shown = (f"{measured:.2f} {unit}", f"{bound} {target:g}", "yes" if reached else "no")
             table.add_row(name, "", "", *shown)
+    if not table.row_count:
+        raise ValueError(f"only = {only!r} matches no row: without it, all are shown")
     console.print(table)

@@ -4,69 +4,59 @@ A trained principal also meets its own script: the profit target with the parame
 any network was trained (:mod:`baselines.rl.start`), so that what the search brought and what the network brought are
 told apart.
 
-Scores of a principal in a task are kept in a file of their own, so that a comparison that was stopped goes on. The best
-scripted principal is picked on the same episodes, which flatters it a little.
+It is a benchmark scored at the horizon alone, kept as any other (:mod:`baselines.benchmark.store`), so one that was
+stopped goes on. The best scripted principal is picked on the same episodes, which flatters it a little.
 """
 
-import io
+import json
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import bootstrap
 
-from baselines.benchmark.cells import file_name
-from baselines.benchmark.specs import POLICY, fingerprint, label, make_principal
+from baselines.benchmark import sweep
+from baselines.benchmark.results import read
+from baselines.benchmark.specs import label, make_principal
 from baselines.benchmark.statistics import privileged
 from baselines.benchmark.store import write_generated
 from baselines.benchmark.tables import REGRETS, number
-from baselines.benchmark.versions import versions
-from baselines.files import write_whole
-from baselines.rl.evaluate import SCORES, compare, interval
+from baselines.registry import POLICY
+from baselines.rl.evaluate import SCORES, interval
 from baselines.rl.recipes import RECIPES
-from baselines.tasks import Task, task
+from baselines.tasks import Task
 from pa_env.layout import Floats
 
 Scores = dict[str, Floats]
 
 
-def play(name: str, principal: str, episodes: int, folder: Path) -> Scores:
-    """Scores of a principal in the task ``name``, from the folder if they are there."""
-    made = task(name)
-    # Scores of other code, or of a policy since trained anew, are not these.
-    origin = (fingerprint(principal) or "")[:8]
-    path = folder / f"{versions()['code'][:8]}--{name}-{made.version}--{file_name(principal)}-{origin}--{episodes}.npz"
-    if not path.exists():
-        file = io.BytesIO()
-        np.savez(file, **compare({principal: principal}, made, episodes)[principal])  # type: ignore[arg-type]
-        write_whole(path, file.getvalue())
-    with np.load(path) as kept:
-        return {score: kept[score] for score in SCORES}
+def players(chosen: Task) -> tuple[str, ...]:
+    """Who plays a task: its principals and the scripts of the trained ones; raises if none of them is trained."""
+    ours = tuple(filter(trained, chosen.principals))
+    if not ours:
+        raise ValueError(f"task = {chosen.name!r} has no trained principals to compare with the scripted ones")
+    return (*chosen.principals, *map(own_script, ours))
 
 
-def run(chosen: Sequence[Task], episodes: int, folder: Path, workers: int | None) -> dict[str, dict[str, Scores]]:
-    """Scores of every principal of every task."""
-    from rich.progress import Progress
-
-    for made in chosen:
-        if made.dim is not None:
-            raise ValueError(f"task = {made.name!r} has linear rewards, for which there are no trained principals")
-    folder.mkdir(parents=True, exist_ok=True)
-    players = {made.name: (*made.principals, *map(own_script, filter(trained, made.principals))) for made in chosen}
-    found: dict[str, dict[str, Scores]] = {name: {spec: {} for spec in specs} for name, specs in players.items()}
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool, Progress(transient=True) as progress:
-        jobs = {}
-        for name, specs in players.items():
-            for principal in specs:
-                jobs[pool.submit(play, name, principal, episodes, folder)] = name, principal
-        bar = progress.add_task("principals", total=len(jobs))
-        for job in as_completed(jobs):
-            name, principal = jobs[job]
-            found[name][principal] = job.result()
-            progress.advance(bar)
-    return found
+def run(
+    chosen: Sequence[Task], episodes: int, folder: Path, command: str, workers: int | None, quiet: bool = False
+) -> dict[str, dict[str, Scores]]:
+    """Scores of every principal of every task at its horizon, from the folder (:mod:`baselines.benchmark.store`)."""
+    listed = [replace(made, principals=players(made), curve=False) for made in chosen]
+    planned = sweep.plan(listed, (), episodes)
+    failures = sweep.run(planned, folder, command, sweep.Engine(workers=workers), quiet=quiet)
+    if failures:
+        raise ValueError(f"{len(failures)} blocks failed: {failures[0].read_text('utf-8', errors='replace')}")
+    results = read(folder)
+    rows = results.rows[results.rows["seed"] < episodes].set_index(["task", "principal"]).sort_index(kind="stable")
+    return {
+        made.name: {
+            spec: {score: rows.loc[(made.name, results.labels[spec]), score].to_numpy() for score in SCORES}
+            for spec in made.principals
+        }
+        for made in listed
+    }
 
 
 def trained(principal: str) -> bool:
@@ -149,6 +139,18 @@ def with_half_width(values: Floats, sign: str = "") -> str:
     return f"{number(mean, sign)} ± {number(half)}"
 
 
-def write(chosen: Sequence[Task], episodes: int, folder: Path, workers: int | None, out: Path, command: str) -> None:
-    """Compare, and write the Markdown file."""
-    write_generated(out, "compare", markdown(run(chosen, episodes, folder, workers), command))
+def as_json(found: dict[str, dict[str, Scores]]) -> str:
+    """Mean and half the width of its interval, by task, principal and score."""
+    means = {
+        name: {
+            spec: {score: dict(zip(("mean", "half_width"), interval(own[score]), strict=True)) for score in SCORES}
+            for spec, own in scores.items()
+        }
+        for name, scores in found.items()
+    }
+    return json.dumps(means, indent=2) + "\n"
+
+
+def write(found: dict[str, dict[str, Scores]], out: Path, command: str) -> None:
+    """Write the Markdown file."""
+    write_generated(out, "compare", markdown(found, command))

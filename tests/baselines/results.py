@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from baselines.benchmark import sweep
-from baselines.benchmark.cells import attempt
+from baselines.benchmark.blocks import attempt
 from baselines.benchmark.store import locked
 from baselines.tasks import tasks
 
@@ -16,9 +16,9 @@ def make_results(
     out: Path, names: Sequence[str] = SMALL, principals: Sequence[str] = PRINCIPALS, seeds: int = 4
 ) -> Path:
     """What ``pa-bench run`` leaves in a folder."""
-    cells = sweep.plan(tasks(*names), principals, seeds)
+    planned = sweep.plan(tasks(*names), principals, seeds)
     with locked(out) as store:
-        store.enter(cells, "pa-bench run --task <small> & more")
-        for cell in cells:
-            store.keep(attempt(cell))
+        store.enter(planned.blocks, "pa-bench run --task <small> & more", planned.described)
+        for block in planned.blocks:
+            store.keep(attempt(block))
     return out

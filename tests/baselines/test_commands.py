@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import baselines
 import pa_env
 from baselines.__main__ import app
-from baselines.benchmark.cells import Cell, attempt
+from baselines.benchmark.blocks import Block, attempt
 from baselines.experiments import cost, matchups, slopes, speed
 from baselines.protocol import Phase
 from baselines.tasks import task, tasks
@@ -77,7 +77,7 @@ def test_files_in_the_current_folder_do_not_pose_as_libraries(command: str, tmp_
         words = [*started, *arguments.split()]
         done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-    assert len(list(tmp_path.glob("out/cells/*.parquet"))) == 2
+    assert len(list(tmp_path.glob("out/blocks/*.parquet"))) == 2
 
 
 def test_speed_prints_the_rows_asked_for() -> None:
@@ -85,6 +85,16 @@ def test_speed_prints_the_rows_asked_for() -> None:
     assert shown.exit_code == 0
     assert "draws" in shown.output
     assert "CartPole" not in shown.output
+
+
+def test_speed_says_that_nothing_matches() -> None:
+    shown = CliRunner().invoke(app, ["speed", "--only", "zzz"])
+    assert shown.exit_code == 1
+    assert "only = 'zzz' matches no row" in shown.stderr
+
+
+def test_the_version() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output.strip() == f"principal-agent-env {pa_env.__version__}"
 
 
 def test_every_speed_row_has_work_and_a_target() -> None:
@@ -103,7 +113,10 @@ def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "tasks", lambda *names: tasks("tiny"))
     assert 0 < cost.share_in_game() < 1
     assert Game.advance.__qualname__ == "Game.advance"  # nothing is left patched
-    assert isinstance(attempt(cost.Timed(task("tiny"), "elimination", 0)).data, bytes)  # a failure takes no time
+    for principal in ("elimination", "profit-target"):
+        with cost.timed() as spent:
+            assert isinstance(attempt(Block(task("tiny"), principal, 0, 2)).data, bytes)  # a failure takes no time
+        assert sum(spent) > 0
 
 
 def test_nothing_made_for_tests_is_shipped() -> None:
@@ -128,7 +141,7 @@ def test_the_table_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(matchups, "VARIANTS", ("epsilon-greedy,variant=gross",))
     monkeypatch.setattr(matchups, "PHASED_HORIZONS", (100,))
     monkeypatch.setattr(matchups, "PHASED_RUNS", 2)
-    arguments = ["--seeds", "2", "--workers", "1", "--out", str(tmp_path / "cells"), "--table", str(tmp_path / "t.md")]
+    arguments = ["--seeds", "2", "--workers", "1", "--out", str(tmp_path / "out"), "--table", str(tmp_path / "t.md")]
     shown = CliRunner().invoke(app, ["matchups", *arguments])
     assert shown.exit_code == 0, shown.output
     written = (tmp_path / "t.md").read_text()
@@ -179,30 +192,24 @@ def test_ipa_is_linear_against_a_learning_agent_where_elimination_is_not() -> No
 def test_elimination_loses_the_best_arm_against_an_exploring_agent_where_exploratory_does_not() -> None:
     """It takes explorations for refusals; the paper's algorithm for such agents searches again and again."""
 
-    def lost(principal: str, agent: str) -> int:
-        return sum(matchups.best_arm_lost(principal, agent, 10**6, seed) for seed in range(matchups.PHASED_RUNS))
-
     for agent in ("exploratory", "exploratory-oracle"):
-        assert lost("elimination", agent) >= 5
-        assert lost("exploratory", agent) == 0
-    assert lost("elimination", "empirical-mean") == 0
+        assert matchups.best_arms_lost("elimination", agent, 10**6) >= 5
+        assert matchups.best_arms_lost("exploratory", agent, 10**6) == 0
+    assert matchups.best_arms_lost("elimination", "empirical-mean", 10**6) == 0
 
 
 def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = baselines.make("elimination", n_arms=5, horizon=1000)
-    instance = pa_env.IID(mu=[0.1, 0.9, 0.2, 0.3, 0.4], theta=[0.9, 0.2, 0.1, 0.3, 0.2])  # best for both: arm 1
-
-    def begin(cell: Cell) -> tuple[baselines.Principal, Game]:
-        assert cell.principal == "elimination,constants=practical"
-        game = Game(5, 1000, "oracle", instance, observe=False)
-        game.begin(seeds=[cell.seed])
-        return made, game
-
-    monkeypatch.setattr(Cell, "begin", begin)
-    for active, lost in (((0, 1, 3), False), ((1,), False), ((0, 2, 3, 4), True)):
-        noted = [Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, active, 10)]
-        monkeypatch.setattr(matchups, "episode", lambda *_, noted=noted: SimpleNamespace(phases=noted))
-        assert matchups.best_arm_lost("elimination", "oracle", 1000, seed=0) is lost
+    best = []
+    for seed in range(2):
+        game = Game(5)
+        game.begin(seeds=[seed])
+        best.append(int((game.instance().theta + game.instance().mu).argmax()))
+    monkeypatch.setattr(matchups, "PHASED_RUNS", 2)
+    for kept, lost in (((True, True), 0), ((True, False), 1), ((False, False), 2)):
+        last = [{*range(5)} - (set() if kept[seed] else {best[seed]}) for seed in range(2)]
+        noted = [[Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, tuple(active), 10)] for active in last]
+        monkeypatch.setattr(matchups, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
+        assert matchups.best_arms_lost("elimination", "oracle", 1000) == lost
 
 
 def test_slopes_are_drawn(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from baselines.benchmark import engines, sweep, versions
-from baselines.benchmark.cells import attempt
+from baselines.benchmark import blocks, cluster, sweep, versions
+from baselines.benchmark.blocks import attempt
 from baselines.benchmark.store import locked
 from baselines.tasks import tasks
 
@@ -25,23 +25,26 @@ class Slow(Zero):
 
 
 def test_a_cluster_that_loses_a_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "own.py").write_text("import beside\n" + OWN)
+    (tmp_path / "beside.py").touch()
     monkeypatch.chdir(tmp_path)  # the file is named as this process finds it; the nodes can't
-    monkeypatch.setattr(engines, "CHUNK_CELLS", 4)
-    cells = sweep.plan(tasks("tiny"), ["own.py:Slow", "elimination", "oracle"], 12)
-    sweep.run(cells, tmp_path / "local", "pa-bench run", workers=1)
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    monkeypatch.setattr(blocks, "ROUNDS", 200)  # four seeds
+    planned = sweep.plan(tasks("tiny"), ["own.py:Slow", "elimination", "oracle"], 12)
+    sweep.run(planned, tmp_path / "local", "pa-bench run", sweep.Engine(workers=1))
+    machines = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     try:
-        second = cluster.add_node(num_cpus=1)
+        second = machines.add_node(num_cpus=1)
         with locked(tmp_path / "ray") as store:
-            store.enter(cells, "pa-bench run")
-            done = engines.ray(cells, store, 1, cluster.address)
-            first = next(done)
-            cluster.remove_node(second, allow_graceful=False)
-            rest = list(done)
+            store.enter(planned.blocks, "pa-bench run", planned.described)
+            done = sweep.Engine("ray", address=machines.address).play(planned.blocks, planned.described)
+            results = [next(done)]
+            machines.remove_node(second, allow_graceful=False)
+            results += done
+            for result in results:
+                store.keep(result)
     finally:
-        cluster.shutdown()
-    assert sorted(cell.id for cell, failed in [first, *rest] if not failed) == sorted(cell.id for cell in cells)
+        machines.shutdown()
+    assert sorted(result.block.id for result in results) == sorted(block.id for block in planned.blocks)
     assert contents(tmp_path / "ray") == contents(tmp_path / "local")
 
 
@@ -51,32 +54,40 @@ from baselines import Principal
 class Crashes(Principal):
     def rounds(self):
         os._exit(1)
+class Loops(Principal):
+    def rounds(self):
+        while True:
+            pass
 """
 
 
-def test_a_principal_that_crashes_its_worker_fails_its_own_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_principals_that_crash_or_never_end_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own.py").write_text(CRASHES)
-    monkeypatch.setattr(engines, "RETRIES", 1)
-    cells = sweep.plan(tasks("tiny"), [f"{tmp_path / 'own.py'}:Crashes", "zero"], 2)
-    failures = sweep.run(cells, tmp_path / "ray", "pa-bench run", engine="ray", workers=1)
-    sweep.run(sweep.plan(tasks("tiny"), ["zero"], 2), tmp_path / "local", "pa-bench run", workers=1)
-    assert contents(tmp_path / "ray" / "cells") == contents(tmp_path / "local" / "cells")
-    assert [path.name.rsplit("--")[-1] for path in sorted(failures)] == ["0.txt", "1.txt"]
-    assert all("its process died 2 times" in path.read_text() for path in failures)
+    monkeypatch.setattr(blocks, "ROUNDS", 1)
+    planned = sweep.plan(
+        tasks("tiny"), [f"{tmp_path / 'own.py'}:{name}" for name in ("Crashes", "Loops")] + ["zero"], 3
+    )
+    engine = sweep.Engine("ray", workers=2, timeout=20)
+    failures = sweep.run(planned, tmp_path / "ray", "pa-bench run", engine)
+    sweep.run(sweep.plan(tasks("tiny"), ["zero"], 3), tmp_path / "local", "pa-bench run", sweep.Engine(workers=1))
+    assert contents(tmp_path / "ray" / "blocks") == contents(tmp_path / "local" / "blocks")
+    texts = {path.name: path.read_text() for path in failures}
+    assert len(texts) == 6
+    for name, text in texts.items():
+        assert ("its process died 3 times" if "Crashes" in name else "it took more than 20 seconds") in text
 
 
-def test_a_node_with_another_version_plays_nothing(tmp_path: Path) -> None:
-    cells = sweep.plan(tasks("tiny"), ["zero"], 1)
+def test_a_node_with_another_version_plays_nothing() -> None:
+    (block,) = sweep.plan(tasks("tiny"), ["zero"], 1).blocks
     here = versions.versions()
-    assert engines._play_all(cells, {}, here | {"code": "another"}) == here
-    (result,) = engines._play_all(cells, {}, here)
-    assert result.data == attempt(cells[0]).data
+    assert cluster._play(block, {}, here | {"code": "another"}) == here
+    result = cluster._play(block, {}, here)
+    assert isinstance(result, blocks.Result)
+    assert result.data == attempt(block).data
 
 
 def test_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"engine = 'ray' needs Ray, which is not installed: pip install"):
-        sweep.run(sweep.plan(tasks("tiny"), [], 1), tmp_path / "out", "", engine="ray")
+        sweep.run(sweep.plan(tasks("tiny"), [], 1), tmp_path / "out", "", sweep.Engine("ray"))
     assert not list(tmp_path.iterdir())

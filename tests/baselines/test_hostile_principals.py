@@ -1,12 +1,16 @@
 """Users' own principals that misbehave: each fails by itself, is named, and the others are played."""
 
+import time
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from baselines.__main__ import app
+from baselines.benchmark import blocks
 from baselines.benchmark.specs import make_principal, parse
+
+from .helpers import contents
 
 FILE = """
 from baselines import Principal, hold
@@ -50,11 +54,9 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def run(*principals: str, out: Path) -> tuple[int, str]:
+def run(*principals: str, out: Path, options: tuple[str, ...] = ("--seeds", "2")) -> tuple[int, str]:
     named = [word for principal in principals for word in ("--principal", principal)]
-    shown = CliRunner().invoke(
-        app, ["run", "--task", "tiny", "--seeds", "2", "--workers", "1", "--out", str(out), *named]
-    )
+    shown = CliRunner().invoke(app, ["run", "--task", "tiny", "--workers", "1", "--out", str(out), *options, *named])
     return shown.exit_code, " ".join(shown.output.split())
 
 
@@ -62,8 +64,8 @@ def test_failures_stay_their_own(file: Path, tmp_path: Path) -> None:
     bad = ("Surrogate", "Interrupt", "Huge", "Garbage", "Nothing")
     code, output = run(*(f"{file}:{name}" for name in bad), "zero", out=tmp_path / "out")
     assert code == 1
-    assert f"{2 * len(bad)} cells failed" in output
-    assert len(list((tmp_path / "out" / "cells").iterdir())) == 2
+    assert f"{len(bad)} blocks failed" in output
+    assert len(list((tmp_path / "out" / "blocks").iterdir())) == 1
     kept = " ".join(path.read_text() for path in (tmp_path / "out" / "failures").iterdir())
     for words in (r"\ud800", "KeyboardInterrupt", "is not finite", "yielded 'garbage'", "must be a generator"):
         assert words in kept
@@ -102,3 +104,74 @@ def test_what_is_refused_before_anything_is_played(file: Path, tmp_path: Path) -
     with pytest.raises(ValueError, match="has no class 'Foo'"):
         parse("policy.npz:Foo")
     assert not (tmp_path / "out").exists()
+
+
+HARMFUL = """
+import os
+from pa_env.game import Game
+from baselines.scripted.simple import Zero
+
+Game.totals = lambda *_: dict.fromkeys(Game.totals.__annotations__, 0.0)
+
+class Patches(Zero):
+    def rounds(self):
+        Game.advance = Game.follow = Game.play_episodes = None
+        yield from super().rounds()
+
+class Wanders(Zero):
+    def rounds(self):
+        os.chdir("/")
+        yield from super().rounds()
+
+class Loops(Zero):
+    def rounds(self):
+        while True:
+            pass
+        yield
+
+class EndsAtOnce(Zero):
+    def __init__(self, n_arms, horizon):
+        os._exit(3)
+"""
+
+
+@pytest.fixture
+def harmful(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "harmful.py").write_text(HARMFUL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(blocks, "ROUNDS", 1)  # a seed a block
+    return "harmful.py"
+
+
+def test_what_one_does_to_its_process_changes_nothing_for_others(harmful: str, tmp_path: Path) -> None:
+    """Also to itself: a folder that it changes to is left again before its next block."""
+    code, output = run(f"{harmful}:Patches", "zero", f"{harmful}:Wanders", "ipa", out=Path("out"))
+    assert code == 1
+    assert "2 blocks failed" in output
+    assert f"{harmful}:Patches in task tiny" in output
+    run("zero", "ipa", out=Path("alone"))
+    found = contents(tmp_path / "out" / "blocks")
+    assert len(found) == 6
+    assert contents(tmp_path / "alone" / "blocks").items() <= found.items()
+    assert Path.cwd() == tmp_path
+
+
+def test_one_that_never_ends_is_named_and_given_up(harmful: str, tmp_path: Path) -> None:
+    start = time.monotonic()
+    options = ("--seeds", "9", "--timeout", "1")
+    code, output = run(f"{harmful}:Loops", "zero", out=Path("out"), options=options)
+    assert code == 1
+    assert time.monotonic() - start < 60
+    assert f"{harmful}:Loops in task tiny" in output
+    assert "took more than 1 seconds, and was stopped" in output
+    assert len(list(Path("out/blocks").iterdir())) == 9
+    failures = contents(tmp_path / "out" / "failures")
+    assert len(failures) == 9
+    assert sum(b"was given up" in text for text in failures.values()) == 7
+
+
+def test_one_that_ends_its_process_when_it_is_made(harmful: str) -> None:
+    code, output = run(f"{harmful}:EndsAtOnce", "zero", out=Path("out"))
+    assert code == 1
+    assert f"{harmful}:EndsAtOnce can't play task tiny: it ended its process" in output
+    assert not Path("out").exists()

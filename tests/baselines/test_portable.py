@@ -1,4 +1,4 @@
-"""What only POSIX has is not needed: Windows must be able to import every module, and to play cells."""
+"""What only POSIX has is not needed: Windows must be able to import every module, and to play blocks."""
 
 import pkgutil
 from pathlib import Path
@@ -29,16 +29,16 @@ for name in {MODULES}:
     assert process.returncode == 0, errors
 
 
-def test_cells_are_played_where_signals_cannot_be_blocked(tmp_path: Path) -> None:
+def test_blocks_are_played_where_signals_cannot_be_blocked(tmp_path: Path) -> None:
     code = f"""
 import signal
 from pathlib import Path
 del signal.pthread_sigmask
 from baselines.benchmark import sweep
 from baselines.tasks import tasks
-sweep.run(sweep.plan(tasks("tiny"), ["zero"], 2), Path({str(tmp_path / "out")!r}), "pa-bench run", workers=1)
+sweep.run(sweep.plan(tasks("tiny"), ["zero"], 2), Path({str(tmp_path / "out")!r}), "x", sweep.Engine(workers=1))
 """
     with python(code) as process:
         _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
-    assert len(list((tmp_path / "out" / "cells").glob("*.parquet"))) == 2
+    assert len(list((tmp_path / "out" / "blocks").glob("*.parquet"))) == 1

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from baselines.__main__ import app
-from baselines.benchmark import behaviour, figures, leaderboard, overview, page, report, statistics, tables
+from baselines.benchmark import behaviour, blocks, figures, leaderboard, overview, page, report, statistics, tables
 from baselines.benchmark.results import read
 from baselines.benchmark.store import MARK, StoreError
 from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
@@ -55,7 +56,7 @@ def test_the_same_results_give_the_same_report(tmp_path: Path) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero", "oracle"], seeds=2)
 
     def written() -> dict[Path, bytes]:
-        report.build(out)
+        report.build(report.load(out))
         return {path: path.read_bytes() for path in (out / "report").rglob("*.*")}
 
     assert written() == written()
@@ -88,45 +89,46 @@ def test_latex_is_escaped(results: Path) -> None:
     assert "R_T" not in output
 
 
-def test_missing_cells_are_counted(tmp_path: Path) -> None:
-    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["ipa", "zero"], seeds=3)
-    (out / "cells" / "k3-t100-uniform--zero--1.parquet").unlink()
+def test_missing_seeds_are_counted(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["ipa"], seeds=3)
+    make_results(out, ["k3-t100-uniform"], ["zero"], seeds=2)
     found = statistics.summary(read(out).rows).set_index("principal")
     assert found["seeds"].to_dict() == {"ipa": 3, "zero": 2}
     assert found["paired_seeds"].to_dict() == {"ipa": 2, "zero": 2}
-    report.build(out)
+    report.build(report.load(out))
     assert "3 seeds, of which all principals have 2" in (out / "report" / "index.html").read_text()
 
 
 @pytest.mark.parametrize("principals", [["zero"], ["oracle"]])
 def test_one_principal_and_one_seed_make_a_report(tmp_path: Path, principals: list[str]) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], principals, seeds=1)
-    assert report.build(out).is_file()
+    assert report.build(report.load(out)).is_file()
 
 
-def test_failed_cells_are_said(tmp_path: Path) -> None:
+def test_failed_blocks_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "ROUNDS", 100)  # a seed a block
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero", "ipa", "ppo-k3-t100"], seeds=2)
-    assert tables.facts(read(out))["failed cells"] == "0"
+    assert tables.facts(read(out))["failed blocks"] == "0"
     for name in ("zero--1", "ipa--0", "ipa--1"):
         (out / "failures" / f"k3-t100-uniform--{name}.txt").write_text("boom")
-        (out / "cells" / f"k3-t100-uniform--{name}.parquet").unlink()
-    (out / "failures" / "k3-t100-uniform--ppo-k3-t100--0.txt").write_text("left behind by a kill, the cell is there")
+        (out / "blocks" / f"k3-t100-uniform--{name}.parquet").unlink()
+    (out / "failures" / "k3-t100-uniform--ppo-k3-t100--0.txt").write_text("left behind by a kill, the block is there")
     whose = "ipa in k3-t100-uniform: 2, zero in k3-t100-uniform: 1"
-    assert tables.facts(read(out))["failed cells"] == f"3 ({whose})"
+    assert tables.facts(read(out))["failed blocks"] == f"3 ({whose})"
     _, output = command("report", out)
-    assert f"Failed cells: {whose}." in " ".join(output.split())
+    assert f"Failed blocks: {whose}." in " ".join(output.split())
     assert re.search(r"│ ipa +│ +failed +│", output)  # it has no results, and is shown
     assert "| ipa " in (out / "report" / "table.md").read_text()
     assert whose in (out / "report" / "index.html").read_text()
 
 
-def test_all_cells_failed(tmp_path: Path) -> None:
+def test_all_blocks_failed(tmp_path: Path) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=1)
-    (out / "cells" / "k3-t100-uniform--zero--0.parquet").unlink()
+    (out / "blocks" / "k3-t100-uniform--zero--0.parquet").unlink()
     with pytest.raises(StoreError, match="has no results: none was played"):
         read(out)
     (out / "failures" / "k3-t100-uniform--zero--0.txt").write_text("boom")
-    with pytest.raises(StoreError, match=r"its cells failed \(zero in k3-t100-uniform: 1\), see .*failures"):
+    with pytest.raises(StoreError, match=r"its blocks failed \(zero in k3-t100-uniform: 1\), see .*failures"):
         read(out)
 
 
@@ -134,7 +136,7 @@ def test_all_cells_failed(tmp_path: Path) -> None:
 
 
 def test_the_table_of_all_has_every_mean_once_and_marks_the_best(results: Path) -> None:
-    report.build(results)
+    report.build(report.load(results))
     found = read(results)
     summary = statistics.summary(found.rows)
     made = overview.overview(found, summary)
@@ -178,7 +180,7 @@ def test_the_table_of_all_fits_the_terminal(results: Path, width: int) -> None:
 def test_one_offer_far_above_the_rest_does_not_flatten_the_axes(results: Path) -> None:
     found = read(results)
     part = statistics.summary(found.rows).query("task == 'k3-t100-uniform'")
-    paid = behaviour.paid(found.rows[found.rows["task"] == "k3-t100-uniform"])
+    paid = behaviour.paid(found.rows[found.rows["task"] == "k3-t100-uniform"], found.arms["k3-t100-uniform"])
     chosen = styles(part)
     before = figures.offers(part, paid, chosen).axes[0].get_ylim()[1]
     paid.loc[paid["offer"].idxmax(), "offer"] = 1000.0
@@ -207,20 +209,20 @@ def test_a_folder_without_results_is_named(tmp_path: Path, what: str) -> None:
         assert "pa-bench run" in output
 
 
-def test_a_damaged_cell_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_damaged_block_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=2)
-    damaged = out / "cells" / "k3-t100-uniform--zero--1.parquet"
+    damaged = out / "blocks" / "k3-t100-uniform--zero--0.parquet"
     whole = damaged.read_bytes()
     for data in (b"", whole[:-100], b"PAR1 no", flipped(whole, 300)):
         damaged.write_bytes(data)
         with pytest.raises(StoreError, match=f"{damaged.name} is damaged"):
-            report.build(out)
+            report.build(report.load(out))
     assert not (out / "report").exists()
 
 
 def test_no_flipped_bit_changes_what_is_read(tmp_path: Path) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=1)
-    (file,) = (out / "cells").iterdir()
+    (file,) = (out / "blocks").iterdir()
     whole, rows = file.read_bytes(), read(out).rows
     noticed = 0
     for place in range(4, len(whole), 23):
@@ -234,6 +236,28 @@ def test_no_flipped_bit_changes_what_is_read(tmp_path: Path) -> None:
 
 def flipped(data: bytes, place: int, bit: int = 1) -> bytes:
     return data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :]
+
+
+def test_a_block_under_another_name_is_named(tmp_path: Path) -> None:
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero", "ipa"], seeds=1)
+    ours, theirs = (out / "blocks" / f"k3-t100-uniform--{name}--0.parquet" for name in ("zero", "ipa"))
+    ours.write_bytes(theirs.read_bytes())
+    with pytest.raises(StoreError, match=f"{ours.name} holds another block than its name says"):
+        read(out)
+
+
+def test_runs_scored_at_the_horizon_alone_make_a_report(tmp_path: Path) -> None:
+    out = tmp_path / "r"
+    options = ["--final-only", "--seeds", "3", "--workers", "1", "--quiet", "--out", out]
+    code, output = command("run", "--task", "tiny", *options, "--json")
+    assert code == 0
+    assert {row["seeds"] for row in json.loads(output)} == {3}
+    assert len(read(out).rows) == 3 * 3
+    assert report.build(report.load(out)).is_file()
+    assert {path.name for path in (out / "report" / "figures").iterdir()} == {"tiny-offers.png", "tiny-plays.png"}
+    code, output = command("run", "--task", "tiny", "--out", out)
+    assert code == 1
+    assert "was played with curve False (now True)" in output
 
 
 def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
@@ -264,12 +288,13 @@ def test_numbers_are_readable(value: float, text: str) -> None:
 
 
 def test_plays_are_ranked_by_what_arms_are_worth(results: Path) -> None:
-    cells = read(results).rows.query("task == 'k3-t100-uniform'")
-    shares = behaviour.shares(cells)
+    found = read(results)
+    rows, arms = found.rows.query("task == 'k3-t100-uniform'").reset_index(), found.arms["k3-t100-uniform"]
+    shares = behaviour.shares(rows, arms)
     assert np.allclose(shares.sum(axis=1), 1)
     expected = []
-    for seed, plays in cells.query("principal == 'zero' and rounds == horizon")[["seed", "plays"]].to_numpy():
-        game = Game(3, instance="uniform")
+    for place, seed in rows.query("principal == 'zero' and rounds == horizon")["seed"].items():
+        plays, game = arms["plays"][place], Game(3, instance="uniform")
         game.begin(seeds=[seed])
         worth = game.instance().theta + game.instance().mu
         expected.append(plays[worth.argmax()] / 100)

@@ -6,13 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pa_env
 from baselines import rl
-from baselines.benchmark.specs import fingerprint, make_principal, parse
+from baselines.benchmark import processes
+from baselines.benchmark.specs import describe, make_agent, make_instance, make_principal, parse
 from baselines.registry import PRINCIPALS, factory
 from baselines.scripted.elimination import Elimination
 
 OWN = """
 from dataclasses import dataclass
+import pa_env
 from baselines import Principal, hold
 
 @dataclass
@@ -25,6 +28,37 @@ class Haggler(Principal):
         self.settings = Settings(amount)
     def rounds(self):
         yield hold(0, self.settings.amount, rounds=self.horizon)
+
+class Named(Haggler):
+    name = "patient"
+
+class Posing(Haggler):
+    name = "oracle"
+
+class Heir(Named):
+    pass
+
+class Stubborn:
+    def __init__(self, arm=1):
+        self.arm = arm
+    def reset(self, n_arms, rng):
+        self.means = [0.0] * n_arms
+    def choose(self, incentives):
+        return self.arm
+    def learn(self, arm, reward):
+        pass
+
+stubborn = Stubborn()
+fixed = pa_env.IID(mu=[0.1, 0.2], theta=[0.3, 0.4])
+
+def drawn(rng, theta=0.5):
+    return pa_env.IID(mu=rng.random(2), theta=[theta, theta])
+
+class Drawn:
+    def __init__(self, theta=0.5):
+        self.theta = theta
+    def __call__(self, rng):
+        return drawn(rng, self.theta)
 
 nobody = 3
 """
@@ -99,12 +133,67 @@ def test_linear_principals_are_told_the_arms() -> None:
     make_principal("zero", 3, 100, arms=arms)
 
 
-def test_the_fingerprint_of_a_file_follows_its_contents(own: Path) -> None:
-    before = fingerprint(f"{own}:Haggler,amount=1")
-    assert before == fingerprint(f"{own}:Haggler")
-    own.write_text(OWN + "\n")
-    assert fingerprint(f"{own}:Haggler") != before
-    assert fingerprint("elimination,constants=practical") is None
+def test_what_is_described(own: Path) -> None:
+    made = describe(f"{own}:Haggler,amount=1")
+    assert made.label == "Haggler,amount=1"
+    assert made.files == {"own.py": own}
+    assert describe(f"{own}:Named").label == "patient"
+    assert describe(f"{own}:Posing").label == f"{own}:Posing"  # ours has that name
+    assert describe(f"{own}:Heir").label == "Heir"  # the name of its base is not its own
+    assert describe("elimination,constants=practical") == ("elimination,constants=practical", None, {})
+    assert describe("robust-epsilon-greedy").label == "robust-epsilon-greedy (a stand-in)"
+
+
+def test_the_digest_follows_the_file_and_what_it_imports_from_beside(own: Path) -> None:
+    """In processes of their own, as a module is imported once."""
+    (own.parent / "package").mkdir()
+    for name in ("beside.py", "package/__init__.py", "unused.py"):
+        (own.parent / name).touch()
+    own.write_text("import beside, package, numpy\n" + OWN)
+
+    def digest() -> tuple[str, set[str]]:
+        made = processes.call(60, describe, f"{own}:Haggler")
+        return str(made.digest), set(made.files)
+
+    before, files = digest()
+    assert files == {"own.py", "beside.py", "package/__init__.py"}
+    assert digest() == (before, files)
+    (own.parent / "unused.py").write_text("changed = True")
+    assert digest() == (before, files)
+    seen = {before}
+    for name in files:
+        (own.parent / name).write_text((own.parent / name).read_text() + "\n")
+        seen.add(digest()[0])
+    assert len(seen) == 1 + len(files)
+
+
+def test_agents(own: Path) -> None:
+    assert make_agent("exploratory,c0=0.3") == pa_env.make_agent("exploratory", c0=0.3)
+    assert make_agent(f"{own}:Stubborn,arm=2").arm == 2  # type: ignore[union-attr]
+    assert make_agent(f"{own}:stubborn").arm == 1  # type: ignore[union-attr]
+    for spec, message in (
+        ("exploratry", "agent = 'exploratry' is unknown"),
+        (f"{own}:nobody", "agent = .*own.py:nobody': agent = 3 must be a name"),
+        (f"{own}:Stubborn,leg=2", "parameter of agent .* = 'leg' is unknown"),
+        (f"{own}:stubborn,arm=2", "stubborn is an object, and takes no parameters"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            make_agent(spec)
+
+
+def test_instances(own: Path) -> None:
+    assert make_instance("misaligned") == "misaligned"
+    assert make_instance(f"{own}:fixed").n_arms == 2  # type: ignore[union-attr]
+    rng = np.random.default_rng(0)
+    assert make_instance(f"{own}:drawn,theta=0.25")(rng).theta.tolist() == [0.25, 0.25]  # type: ignore[operator,union-attr]
+    assert make_instance(f"{own}:Drawn,theta=0.5")(rng).theta.tolist() == [0.5, 0.5]  # type: ignore[operator,union-attr]
+    for spec, message in (
+        ("unifrm", r"instance = 'unifrm' is unknown \(did you mean 'uniform'"),
+        (f"{own}:nobody", "must be a pa_env.IID, a pa_env.Linear, or a function rng -> instance"),
+        (f"{own}:drawn,mu=3", "parameter of instance .* = 'mu' is unknown"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            make_instance(spec)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +210,7 @@ def test_the_fingerprint_of_a_file_follows_its_contents(own: Path) -> None:
         ("no_such_module:Haggler", "No module named 'no_such_module'; install it, or name its file"),
         ("nowhere.py:Haggler", "there is no file nowhere.py"),
         ("nowhere.npz", "there is no file nowhere.npz"),
-        ("{own}", "must say which class of the file, as in .*own.py:Haggler"),
+        ("{own}", "must say which name of the file, as in .*own.py:Name"),
         ("{own}:Hagler", "has no class 'Hagler'"),
         ("{own}:nobody", "nobody must be a subclass of baselines.Principal"),
         ("{own}:Haggler,amount=true", r"amount = True must be no truth value"),

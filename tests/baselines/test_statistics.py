@@ -80,6 +80,13 @@ def test_one_seed_has_no_interval() -> None:
     assert found["regret_difference"] == 2
 
 
+@pytest.mark.parametrize("n", [statistics.MANY, statistics.MANY + 1])
+def test_many_samples_have_the_interval_of_the_normal_law(n: int) -> None:
+    values = np.random.default_rng(1).lognormal(sigma=0.5, size=n)
+    ends = np.ravel(statistics.mean_interval(values[:, None]))
+    assert ends == pytest.approx(values.mean() + norm.ppf([0.025, 0.975]) * values.std() / n**0.5, rel=4e-3)
+
+
 # -------------------------------------------------------------------------------------- pairs
 
 
@@ -157,6 +164,13 @@ def test_a_power_law_has_its_exponent_as_slope() -> None:
     assert np.isnan(ends).all()
 
 
+def test_the_slope_of_many_runs_has_the_same_interval_as_that_of_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = runs(np.random.default_rng(2).normal(0.5, 0.1, 400).tolist())
+    resampled = statistics.growth(rows)
+    monkeypatch.setattr(statistics, "MANY", 100)
+    assert statistics.growth(rows) == pytest.approx(resampled, rel=0.02)
+
+
 def test_where_there_is_nothing_to_fit_there_is_no_slope() -> None:
     for cells in (runs([0.5, 0.5], offset=-100), runs([-3.0, -3.0]), runs([0.5]).query("rounds > 2000")):
         assert np.isnan(statistics.growth(cells)).all()
@@ -179,15 +193,10 @@ def test_curves_are_means_with_intervals_at_each_checkpoint() -> None:
 
 
 def test_the_arm_paid_for_is_the_one_most_above_its_need() -> None:
-    cells = pd.DataFrame(
-        {
-            "principal": "ipa",
-            "rounds": [1, 1, 2],
-            "offers": [[0.5, 0.0, 0.9], [0.3, 0.0, 0.0], [0.0, 0.0, 0.0]],
-            "optimal_incentives": [[0.1, 0.0, 0.8], [0.7, 0.0, 0.2], [0.1, 0.0, 0.2]],
-        }
-    )
-    found = behaviour.paid(cells)
+    rows = pd.DataFrame({"principal": "ipa", "rounds": [1, 1, 2]})
+    offers = np.array([[0.5, 0.0, 0.9], [0.3, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    needed = np.array([[0.1, 0.0, 0.8], [0.7, 0.0, 0.2], [0.1, 0.0, 0.2]])
+    found = behaviour.paid(rows, {"offers": offers, "optimal_incentives": needed})
     assert found["rounds"].tolist() == [1, 2]
     assert found.loc[0, ["offer", "needed"]].tolist() == pytest.approx([0.4, 0.4])
     assert found.loc[1, ["offer", "needed"]].isna().all()

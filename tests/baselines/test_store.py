@@ -1,4 +1,4 @@
-"""The store: cells whole or not at all, and nothing destroyed by what it finds in a folder."""
+"""The store: blocks whole or not at all, and nothing destroyed by what it finds in a folder."""
 
 import errno
 import json
@@ -6,34 +6,40 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from pandas.testing import assert_frame_equal
 
+import baselines
 import pa_env
-from baselines.benchmark import versions
-from baselines.benchmark.cells import Cell, Result, attempt, file_name, play, schema
+from baselines import rl
+from baselines.benchmark import blocks, versions
+from baselines.benchmark.blocks import Block, Result, attempt, blocks_of, file_name, play, schema
+from baselines.benchmark.specs import describe
 from baselines.benchmark.store import Store, StoreError, locked
 from baselines.tasks import TASKS, task
 
 from .helpers import contents, python
 
-CELLS = [Cell(task("tiny"), principal, seed) for principal in ("zero", "elimination") for seed in range(2)]
+BLOCKS = [Block(task("tiny"), principal, 0, 2) for principal in ("zero", "elimination")]
 
 
-def fill(directory: Path, cells: list[Cell] = CELLS) -> None:
+def fill(directory: Path, blocks: list[Block] = BLOCKS, overwrite: bool = False) -> None:
     with locked(directory) as store:
-        store.enter(cells, "pa-bench run")
-        for cell in cells:
-            store.keep(attempt(cell))
+        store.enter(blocks, "pa-bench run", {block.principal: describe(block.principal) for block in blocks}, overwrite)
+        for block in blocks:
+            if not store.done(block):
+                store.keep(attempt(block))
 
 
 # -------------------------------------------------------------------------------------- what is kept
 
 
-def test_the_columns_of_a_cell() -> None:
+def test_the_columns_of_a_block() -> None:
     text, integers, numbers = "string", "int64", "double"
     expected = {
-        **{"task": text, "version": integers, "principal": text, "agent": text, "c0": numbers, "instance": text},
+        **{"task": text, "principal": text, "agent": text, "instance": text},
         **{"n_arms": integers, "dim": integers, "horizon": integers, "seed": integers, "rounds": integers},
         **{"utility": numbers, "expected_utility": numbers, "regret": numbers, "regret_oracle": numbers},
         **{"regret_bar": numbers, "overpayment": numbers, "misses": integers},
@@ -43,60 +49,93 @@ def test_the_columns_of_a_cell() -> None:
     assert list(expected) == schema().names
 
 
-def test_rows_are_the_run() -> None:
-    cell = Cell(task("d3-k5-t1e4-linear"), "linear", 3)
-    principal, game = cell.begin()
-    table = play(cell).to_pandas()
-    assert table["rounds"].tolist() == cell.task.checkpoints.tolist()
-    assert table.loc[0, ["task", "principal", "agent", "instance"]].tolist() == [
-        *("d3-k5-t1e4-linear", "linear", "ols", "unit-ball")
-    ]
-    numbers = table.loc[0, ["version", "n_arms", "dim", "horizon", "seed"]].tolist()
-    assert numbers == [cell.task.version, 5, 3, 10_000, 3]
-    exploring = Cell(task("k5-t1e6-uniform-exploratory-c0.05"), "zero", 0)
-    assert play(exploring)["c0"].unique().to_pylist() == [0.05]
-    assert principal.arms.tolist() == game.features[0].tolist()  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("name", "principal"),
+    [("tiny", "zero"), ("tiny", "profit-target"), ("d3-k5-t200-linear", "linear"), ("k4-t90-gap-ucb", "ipa")],
+)
+def test_rows_are_the_runs(name: str, principal: str) -> None:
+    """A block is the same as its seeds played one by one."""
+    block = Block(task(name), principal, 3, 3)
+    table = play(block).to_pandas()
+    marks = block.task.checkpoints
+    assert table["seed"].tolist() == np.repeat([3, 4, 5], marks.size).tolist()
+    assert table["rounds"].tolist() == 3 * marks.tolist()
+    for seed in block.seeds:
+        one = play(Block(task(name), principal, seed, 1)).to_pandas()
+        assert_frame_equal(table[table["seed"] == seed].reset_index(drop=True), one)
+    game = {"n_arms": block.task.n_arms, "horizon": block.task.horizon, "dim": block.task.dim}
+    made = baselines.simulate(principal, block.task.instance, block.task.make_agent(), game["horizon"], 4, marks)
+    if block.task.dim or game["n_arms"] == 5:
+        assert table.loc[table["seed"] == 4, "regret"].tolist() == made.regret.tolist()
+    labels = {"task": name, "principal": principal, "agent": block.task.agent, "instance": block.task.instance}
+    assert table[list(labels)].drop_duplicates().to_dict("records") == [labels]
     assert (table["plays"].map(sum) == table["rounds"]).all()
-    assert {len(row) for name in ("plays", "offers", "optimal_incentives") for row in table[name]} == {5}
+    assert {len(row) for column in blocks.OF_ARMS for row in table[column]} == {block.task.n_arms}
 
 
-def test_pandas_opens_all_cells(tmp_path: Path) -> None:
+def test_pandas_opens_all_blocks(tmp_path: Path) -> None:
     fill(tmp_path)
-    (tmp_path / "cells" / ".77.killed.parquet.tmp").write_text("half a fi")
-    table = pd.read_parquet(tmp_path / "cells")
-    assert len(table) == len(CELLS) * len(task("tiny").checkpoints)
+    (tmp_path / "blocks" / ".77.killed.parquet.tmp").write_text("half a fi")
+    table = pd.read_parquet(tmp_path / "blocks")
+    assert len(table) == 4 * len(task("tiny").checkpoints)
     assert set(table["principal"]) == {"zero", "elimination"}
     assert table.columns.tolist() == schema().names
 
 
-def test_the_same_cells_are_the_same_bytes(tmp_path: Path) -> None:
+def test_labels_cost_little() -> None:
+    made = attempt(Block(replace(task("tiny"), curve=False), "zero", 0, 1000)).data
+    assert made is not None
+    numbers = 1000 * 8 * (1 + 6 + 1 + 3 * 3)  # seed, scores, misses, and three numbers for each of three arms
+    assert len(made) < 1.25 * numbers
+
+
+def test_the_same_blocks_are_the_same_bytes(tmp_path: Path) -> None:
     fill(tmp_path / "a")
-    fill(tmp_path / "b", CELLS[::-1])
-    a, b = contents(tmp_path / "a"), contents(tmp_path / "b")
-    assert len([name for name in a if name.startswith("cells/")]) == len(CELLS)
-    assert {n: d for n, d in a.items() if n.startswith("cells")} == {
-        n: d for n, d in b.items() if n.startswith("cells")
-    }
+    fill(tmp_path / "b", BLOCKS[::-1])
+    a, b = (contents(tmp_path / name / "blocks") for name in "ab")
+    assert a == b
+    assert len(a) == len(BLOCKS)
 
 
-def test_every_cell_has_a_file_of_its_own() -> None:
+def test_blocks_are_aligned_and_hold_about_as_many_rounds() -> None:
+    for horizon, size in ((2, 2**17), (200, 1024), (1000, 256), (10**4, 16), (10**6, 1)):
+        found = list(blocks_of(replace(task("tiny"), horizon=horizon), "zero", 2 * size + 1))
+        assert [(block.first, block.count) for block in found] == [(0, size), (size, size), (2 * size, 1)]
+
+
+def test_a_part_of_a_block_is_played_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "ROUNDS", 200)  # four seeds
+    first, more = (list(blocks_of(task("tiny"), "zero", seeds)) for seeds in (6, 11))
+    fill(tmp_path / "grown", first)
+    path = Store(tmp_path / "grown").block(first[0])
+    before = path.stat().st_mtime_ns
+    assert [Store(tmp_path / "grown").has(block) for block in more] == [True, False, False]
+    fill(tmp_path / "grown", more)
+    fill(tmp_path / "at once", more)
+    assert contents(tmp_path / "grown") == contents(tmp_path / "at once")
+    assert path.stat().st_mtime_ns == before
+    fill(tmp_path / "grown", first)  # fewer seeds: nothing is lost
+    assert contents(tmp_path / "grown") == contents(tmp_path / "at once")
+
+
+def test_every_block_has_a_file_of_its_own() -> None:
     specs = ["a/b.py:C", "a_b.py_C", "a:b.py:C", "x" * 300, "x" * 301, "é", "ü", *task("k5-t1e4-uniform").principals]
     names = [file_name(spec) for spec in specs]
     assert len(set(names)) == len(specs)
     assert all(len(name) < 100 and name.isascii() and "/" not in name for name in names)
-    assert Cell(task("tiny"), "elimination,delta=0.1", 7).id == "tiny--elimination,delta=0.1--7"
+    assert Block(task("tiny"), "elimination,delta=0.1", 7, 2).id == "tiny--elimination,delta=0.1--7"
 
 
-def test_a_failure_keeps_its_traceback_until_the_cell_is_played(tmp_path: Path) -> None:
-    cell = CELLS[0]
+def test_a_failure_keeps_its_traceback_until_the_block_is_played(tmp_path: Path) -> None:
+    block = BLOCKS[0]
     with locked(tmp_path) as store:
-        store.enter([cell], "pa-bench run")
-        store.keep(Result(cell, None, "Traceback: no"))
-        assert not store.has(cell)
-        assert store.failure(cell).read_text() == "Traceback: no"
-        store.keep(attempt(cell))
-        assert store.has(cell)
-        assert not store.failure(cell).exists()
+        store.enter([block], "pa-bench run", {"zero": describe("zero")})
+        store.keep(Result(block, None, "Traceback: no"))
+        assert not store.has(block)
+        assert store.failure(block).read_text() == "Traceback: no"
+        store.keep(attempt(block))
+        assert store.has(block)
+        assert not store.failure(block).exists()
 
 
 def test_what_benchmark_json_says(tmp_path: Path) -> None:
@@ -105,8 +144,9 @@ def test_what_benchmark_json_says(tmp_path: Path) -> None:
     assert noted["version"] == pa_env.__version__
     assert {"format", "code", "python", "numpy", "numba", "scipy"} <= set(noted)
     assert noted["commands"] == ["pa-bench run"]
-    assert noted["tasks"] == {"tiny": {"version": 1, "seeds": 2}}
-    assert noted["principals"] == {"zero": None, "elimination": None}
+    game = {"agent": "empirical-mean", "instance": "uniform", "n_arms": 3, "dim": None, "horizon": 50}
+    assert noted["tasks"] == {"tiny": {"version": 1, **game, "curve": True, "own": {}, "seeds": 2}}
+    assert noted["principals"] == {name: {"label": name, "digest": None} for name in ("zero", "elimination")}
 
 
 def test_a_folder_is_extended(tmp_path: Path) -> None:
@@ -114,14 +154,13 @@ def test_a_folder_is_extended(tmp_path: Path) -> None:
     before = contents(tmp_path)
     fill(tmp_path)
     assert contents(tmp_path) == before
-    fill(tmp_path, [Cell(task("tiny"), "oracle", 4), Cell(task("k3-t100-uniform"), "zero", 0)])
+    fill(tmp_path, [Block(task("tiny"), "oracle", 0, 5), Block(task("k3-t100-uniform"), "zero", 0, 1)])
     after = contents(tmp_path)
     assert {name: after[name] for name in before if name != "benchmark.json"} == {
         name: data for name, data in before.items() if name != "benchmark.json"
     }
-    assert json.loads(after["benchmark.json"])["tasks"] == {
-        **{"tiny": {"version": 1, "seeds": 5}, "k3-t100-uniform": {"version": 1, "seeds": 1}}
-    }
+    noted = json.loads(after["benchmark.json"])["tasks"]
+    assert {name: entry["seeds"] for name, entry in noted.items()} == {"tiny": 5, "k3-t100-uniform": 1}
 
 
 # -------------------------------------------------------------------------------------- what is refused
@@ -135,28 +174,30 @@ def test_a_folder_is_extended(tmp_path: Path) -> None:
         lambda data: b"garbage" * 100,
         lambda data: data[:300] + bytes([data[300] ^ 255]) + data[301:],
         lambda data: data.replace(b"overpayment", b"\xffverpayment"),
-        lambda data: attempt(CELLS[1]).data,
-        lambda data: attempt(Cell(task("k3-t100-uniform"), "zero", 0)).data,
+        lambda data: attempt(Block(task("tiny"), "zero", 1, 2)).data,
+        lambda data: attempt(BLOCKS[1]).data,
+        lambda data: attempt(Block(task("k3-t100-uniform"), "zero", 0, 2)).data,
     ],
-    ids=["empty", "truncated", "garbage", "a flipped byte", "names not UTF-8", "another seed", "another task"],
+    ids=["empty", "truncated", "garbage", "a flipped byte", "not UTF-8", "other seeds", "another one", "another task"],
 )
-def test_a_damaged_cell(tmp_path: Path, damage: object) -> None:
+def test_a_damaged_block(tmp_path: Path, damage: object) -> None:
     fill(tmp_path)
-    path = Store(tmp_path).cell(CELLS[0])
+    path = Store(tmp_path).block(BLOCKS[0])
     path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
     before = contents(tmp_path)
     with pytest.raises(StoreError, match=rf"{path.name} is damaged \(.*\): delete this file and run the same"):
-        Store(tmp_path).has(CELLS[0])
+        Store(tmp_path).has(BLOCKS[0])
     assert contents(tmp_path) == before
     path.unlink()
     fill(tmp_path)
-    assert Store(tmp_path).has(CELLS[0])
+    assert Store(tmp_path).has(BLOCKS[0])
 
 
 @pytest.mark.parametrize(
     ("key", "value", "what"),
     [
         ("format", 0, "format 0"),
+        ("format", 2, r"format 2 \(a file for each seed; it can't be read any more\)"),
         ("version", "0.0.1", "version 0.0.1"),
         ("code", "f00" * 20, "the game's and the principals' code f00f00f00f00"),
         ("numpy", "1.26.4", "numpy 1.26.4"),
@@ -177,8 +218,24 @@ def test_results_of_another_version(tmp_path: Path, key: str, value: object, wha
 def test_results_of_another_version_of_a_task(tmp_path: Path) -> None:
     fill(tmp_path)
     before = contents(tmp_path)
-    with pytest.raises(StoreError, match="has results of version 1 of task tiny, and this is 2"):
-        fill(tmp_path, [Cell(replace(TASKS["tiny"], version=2), "zero", 0)])
+    for change, what in (({"version": 2}, r"version 1 \(now 2\)"), ({"agent": "oracle"}, r"agent .* \(now oracle\)")):
+        other = Block(replace(TASKS["tiny"], **change), "zero", 0, 2)  # type: ignore[arg-type]
+        with pytest.raises(StoreError, match=rf"was played with {what}: name a new folder by --out, or replay it with"):
+            fill(tmp_path, [other])
+        assert contents(tmp_path) == before
+    fill(tmp_path, [other], overwrite=True)
+    assert list(contents(tmp_path / "blocks")) == ["tiny--zero--0.parquet"]
+    assert Store(tmp_path).has(other)
+
+
+def test_results_of_another_version_are_replayed_if_told_so(tmp_path: Path) -> None:
+    fill(tmp_path)
+    before = contents(tmp_path)
+    manifest = tmp_path / "benchmark.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"code": "f00" * 20}))
+    for path in (tmp_path / "blocks").iterdir():
+        path.write_text("played by other code")
+    fill(tmp_path, overwrite=True)
     assert contents(tmp_path) == before
 
 
@@ -205,14 +262,14 @@ def test_the_digest_of_the_code_follows_every_source(monkeypatch: pytest.MonkeyP
         assert digest()["code"] != before
 
 
-def test_the_digest_has_all_the_code_that_plays_a_cell() -> None:
+def test_the_digest_has_all_the_code_that_plays_a_block() -> None:
     code = """
 import sys
-from baselines.benchmark.cells import Cell
+from baselines.benchmark.blocks import Block, check
 from baselines.tasks import tasks
 for made in tasks("k3-t100-uniform", "d3-k5-t1e4-linear"):
     for principal in made.principals:
-        Cell(made, principal, 0).begin()
+        check(Block(made, principal, 0, 1))
 print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "baselines")))
 """
     with python(code) as process:
@@ -226,20 +283,25 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
 
 
 def test_a_principal_whose_file_was_changed(tmp_path: Path) -> None:
-    file, out = tmp_path / "own.py", tmp_path / "out"
-    good = "from baselines.scripted.simple import Zero\n"
-    file.write_text(good)
-    cell = Cell(task("tiny"), f"{file}:Zero", 0)
+    file, out = tmp_path / "policy.npz", tmp_path / "out"
+    weights = (Path(rl.__file__).parent / "weights" / "ppo-k3-t100.npz").read_bytes()
+    file.write_bytes(weights)
+    block = Block(task("tiny"), str(file), 0, 2)
     with locked(out) as store:
-        store.enter([cell], "x")
-        store.keep(Result(cell, None, "Traceback"))
-    file.write_text(good + "# mended\n")
-    fill(out, [cell])  # a failed one may be mended
-    file.write_text(good + "# changed\n")
+        store.enter([block], "x", {block.principal: describe(block.principal)})
+        store.keep(Result(block, None, "Traceback"))
+    file.write_bytes(weights + b" ")
+    fill(out, [block, *BLOCKS])  # a failed one may be mended
+    file.write_bytes(weights)
     before = contents(out)
-    with pytest.raises(StoreError, match=r"was played before the file of .*own.py:Zero was changed"):
-        fill(out, [cell])
+    with pytest.raises(StoreError, match=r"was played before .*policy.npz was changed: .* --overwrite"):
+        fill(out, [block])
     assert contents(out) == before
+    kept = Store(out).block(BLOCKS[0]).stat().st_mtime_ns
+    fill(out, [block], overwrite=True)
+    assert json.loads((out / "benchmark.json").read_text())["principals"][str(file)]["digest"]
+    assert contents(out / "blocks") == {name[7:]: before[name] for name in before if name.startswith("blocks/")}
+    assert Store(out).block(BLOCKS[0]).stat().st_mtime_ns == kept
 
 
 def test_a_folder_with_other_things(tmp_path: Path) -> None:
@@ -257,7 +319,7 @@ def test_folders_that_cannot_be_written_to(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(tmp_path, CELLS[:2])
+    fill(tmp_path, BLOCKS[:1])
     before = contents(tmp_path)
 
     def full(_: int) -> None:
@@ -265,7 +327,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "fsync", full)
     with locked(tmp_path) as store, pytest.raises(StoreError, match="No space left on device; what was written"):
-        store.keep(attempt(CELLS[2]))
+        store.keep(attempt(BLOCKS[1]))
     assert contents(tmp_path) == before
 
 
@@ -297,8 +359,8 @@ def test_what_killed_commands_left_half_written_is_removed(tmp_path: Path) -> No
     (tmp_path / "lock").touch()
     (tmp_path / ".77.benchmark.json.tmp").write_text("{")
     fill(tmp_path)
-    (tmp_path / "cells" / ".77.x.parquet.tmp").write_text("half")
+    (tmp_path / "blocks" / ".77.x.parquet.tmp").write_text("half")
     before = set(contents(tmp_path))
     with locked(tmp_path):
         pass
-    assert before - set(contents(tmp_path)) == {"cells/.77.x.parquet.tmp"}
+    assert before - set(contents(tmp_path)) == {"blocks/.77.x.parquet.tmp"}

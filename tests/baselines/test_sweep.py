@@ -1,6 +1,6 @@
 """Sweeps, killed in every way: the same command goes on, to the same bytes."""
 
-import itertools
+import json
 import os
 import re
 import signal
@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 
 import baselines
 from baselines.__main__ import app
-from baselines.benchmark import engines, sweep
-from baselines.benchmark.cells import Cell, attempt
+from baselines.benchmark import blocks, processes, progress, sweep
+from baselines.benchmark.blocks import Block, Result, attempt
+from baselines.benchmark.results import read
 from baselines.benchmark.store import locked
 from baselines.tasks import task, tasks
 
@@ -27,39 +28,38 @@ from .helpers import contents, python
 SEEDS, PRINCIPALS = 60, ("zero", "elimination,constants=practical", "oracle", "ipa")
 SWEEP = """
 from pathlib import Path
-from baselines.benchmark import sweep
+from baselines.benchmark import blocks, sweep
 from baselines.tasks import tasks
-cells = sweep.plan(tasks("k5-t1000-uniform"), {principals!r}, {seeds})
-sweep.run(cells, Path({out!r}), "pa-bench run", workers=2)
+blocks.ROUNDS = 1000
+planned = sweep.plan(tasks("k5-t1000-uniform"), {principals!r}, {seeds})
+sweep.run(planned, Path({out!r}), "pa-bench run", sweep.Engine(workers=2), quiet=True)
 """
 
 
+@pytest.fixture
+def a_seed_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "ROUNDS", 1)
+
+
 def kept(directory: Path) -> dict[str, tuple[int, int]]:
-    """Every cell in a folder, with what changes if it is written again."""
-    return {p.name: (p.stat().st_ino, p.stat().st_mtime_ns) for p in (directory / "cells").glob("*.parquet")}
+    """Every block in a folder, with what changes if it is written again."""
+    return {p.name: (p.stat().st_ino, p.stat().st_mtime_ns) for p in (directory / "blocks").glob("*.parquet")}
 
 
 def run(out: Path, principals: list[str], seeds: int = 2, workers: int = 1) -> list[Path]:
-    return sweep.run(sweep.plan(tasks("tiny"), principals, seeds), out, "pa-bench run", workers=workers)
+    planned = sweep.plan(tasks("tiny"), principals, seeds)
+    return sweep.run(planned, out, "pa-bench run", sweep.Engine(workers=workers), quiet=True)
 
 
 # -------------------------------------------------------------------------------------- what is played
 
 
-def test_the_first_seed_of_everything_comes_first() -> None:
-    cells = sweep.plan(tasks("tiny", "k3-t100-uniform"), ["zero", "ipa", "zero"], None)
-    assert len(cells) == len(set(cells)) == 2 * (2 + 50)
-    assert [cell.seed for cell in cells[:8]] == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert [cell.principal for cell in sweep.plan(tasks("tiny"), [], 1)] == list(task("tiny").principals)
-
-
-def test_chunks_keep_the_order_and_are_small() -> None:
-    cells = sweep.plan(tasks("tiny", "k5-t1e4-uniform", "k5-t1e6-uniform"), ["zero"], 60)
-    chunks = list(engines.chunks(cells))
-    assert list(itertools.chain(*chunks)) == cells
-    for chunk in chunks:
-        assert len(chunk) == 1 or sum(cell.task.horizon for cell in chunk) <= engines.CHUNK_ROUNDS
-        assert len(chunk) <= engines.CHUNK_CELLS
+def test_the_first_block_of_everything_comes_first() -> None:
+    planned = sweep.plan(tasks("tiny", "k5-t1e4-uniform"), ["zero", "ipa", "zero"], None).blocks
+    assert [(block.principal, block.first, block.count) for block in planned] == [
+        *(("zero", 0, 2), ("ipa", 0, 2), ("zero", 0, 16), ("ipa", 0, 16), ("zero", 16, 14), ("ipa", 16, 14))
+    ]
+    assert [block.principal for block in sweep.plan(tasks("tiny"), [], 1).blocks] == list(task("tiny").principals)
 
 
 @pytest.mark.parametrize("spec", ["elimination,delta=7x", "linear", "nowhere.py:Haggler"])
@@ -71,20 +71,23 @@ def test_a_principal_that_cannot_be_made_is_refused_before_anything_is_played(sp
 def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="seeds = 0 must be an integer at least 1"):
         sweep.plan(tasks("tiny"), [], 0)
-    cells = sweep.plan(tasks("tiny"), [], 1)
-    with pytest.raises(ValueError, match=r"engine = 'rai' is unknown \(did you mean 'ray'\?\)"):
-        sweep.run(cells, tmp_path / "out", "", engine="rai")
-    with pytest.raises(ValueError, match="address = 'auto' is for engine = 'ray'"):
-        sweep.run(cells, tmp_path / "out", "", address="auto")
+    planned = sweep.plan(tasks("tiny"), [], 1)
+    for engine, message in (
+        (sweep.Engine("rai"), r"engine = 'rai' is unknown \(did you mean 'ray'\?\)"),
+        (sweep.Engine(address="auto"), "address = 'auto' is for engine = 'ray'"),
+        (sweep.Engine(timeout=0), "timeout = 0 must be a finite number above 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sweep.run(planned, tmp_path / "out", "", engine)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and does not listen
         nobody = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ValueError, match=f"address = '{nobody}' must be that of a Ray cluster: .*refused"):
-            sweep.run(cells, tmp_path / "out", "", engine="ray", address=nobody)
+            sweep.run(planned, tmp_path / "out", "", sweep.Engine("ray", address=nobody))
     assert not list(tmp_path.iterdir())
 
 
-def test_time_left_weighs_cells_by_their_lengths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_left_weighs_blocks_by_their_lengths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bars: list[Progress] = []
 
     class Watched(Progress):
@@ -92,35 +95,54 @@ def test_time_left_weighs_cells_by_their_lengths(tmp_path: Path, monkeypatch: py
             bars.append(self)
             return super().__enter__()
 
-    def play_none(cells: list[Cell], *_: object) -> Iterator[engines.Done]:
+    def play_none(missing: list[Block], *_: object) -> Iterator[Result]:
         (bar,) = bars[0].tasks
-        yield cells[0], False
-        shown.append((bar.percentage, bar.fields["count"]))
-        yield cells[1], False
-        shown.append((bar.percentage, bar.fields["count"]))
+        for block in missing:
+            yield Result(block, None, "not played")
+            shown.append((bar.percentage, bar.fields["count"]))
 
     shown: list[tuple[float, int]] = []
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setattr("rich.progress.Progress", Watched)
-    monkeypatch.setattr(engines, "local", play_none)
-    cells = sweep.plan(tasks("tiny", "k5-t1e7-uniform"), ["zero"], 1)
-    sweep.run(cells, tmp_path / "out", "pa-bench run")
-    assert 0 < shown[0][0] < 2  # one of two cells, and nearly nothing of the rounds
+    monkeypatch.setattr(processes, "local", play_none)
+    sweep.run(sweep.plan(tasks("tiny", "k5-t1e7-uniform"), ["zero"], 1), tmp_path / "out", "pa-bench run")
+    assert 0 < shown[0][0] < 2  # one of two blocks, and nearly nothing of the rounds
     assert shown == [(shown[0][0], 1), (100, 2)]
     assert bars[0].speed_estimate_period >= 600
+
+
+def test_lines_where_there_is_no_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], a_seed_a_block: None
+) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    planned = sweep.plan(tasks("tiny"), ["zero", "ipa"], 2)
+    for quiet, expected in ((False, 4), (True, 0)):
+        out = tmp_path / str(quiet)
+        sweep.run(planned, out, "pa-bench run", sweep.Engine(workers=1), quiet=quiet)
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == expected
+    assert not lines
+    sweep.run(planned, tmp_path / "False", "pa-bench run")
+    assert capsys.readouterr().err == (
+        "To play: 0 episodes, 0 rounds, in 0 blocks (2 principals, 1 tasks); 4 are there already.\n"
+    )
 
 
 # -------------------------------------------------------------------------------------- killed
 
 
-def test_a_sweep_killed_again_and_again_ends_with_the_same_bytes(tmp_path: Path) -> None:
+def test_a_sweep_killed_again_and_again_ends_with_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "ROUNDS", 1000)  # a seed a block, in the sweep too
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    cells = sweep.plan(tasks("k5-t1000-uniform"), PRINCIPALS, SEEDS)
+    planned = sweep.plan(tasks("k5-t1000-uniform"), PRINCIPALS, SEEDS)
     with locked(whole) as store:  # without any engine
-        store.enter(cells, "pa-bench run")
-        for cell in cells:
-            store.keep(attempt(cell))
+        store.enter(planned.blocks, "pa-bench run", planned.described)
+        for block in planned.blocks:
+            store.keep(attempt(block))
     before: dict[str, tuple[int, int]] = {}
-    for least in (1, 110):  # cells there at the moment of death
+    for least in (1, 110):  # blocks there at the moment of death
         with python(SWEEP.format(principals=PRINCIPALS, seeds=SEEDS, out=str(killed))) as process:
             end = time.monotonic() + 60
             while process.poll() is None and len(kept(killed)) < least and time.monotonic() < end:
@@ -130,13 +152,13 @@ def test_a_sweep_killed_again_and_again_ends_with_the_same_bytes(tmp_path: Path)
             process.kill()
         wait_for_the_end_of(workers)
         after = kept(killed)
-        assert least <= len(after) < len(cells)
+        assert least <= len(after) < len(planned.blocks)
         assert {name: after[name] for name in before} == before  # nothing is played twice
         before = after
-    assert sweep.run(cells, killed, "pa-bench run", workers=2) == []
+    assert sweep.run(planned, killed, "pa-bench run", sweep.Engine(workers=2)) == []
     assert {name: kept(killed)[name] for name in before} == before
     assert contents(killed) == contents(whole)
-    assert len(kept(killed)) == len(cells)
+    assert len(kept(killed)) == len(planned.blocks)
 
 
 def children(pid: int) -> list[int]:
@@ -144,7 +166,7 @@ def children(pid: int) -> list[int]:
 
 
 def wait_for_the_end_of(processes: list[int]) -> None:
-    """Whoever plays cells must not outlive the command."""
+    """Whoever plays blocks must not outlive the command."""
     end = time.monotonic() + 10
     while any(map(alive, processes)) and time.monotonic() < end:
         time.sleep(0.01)
@@ -182,7 +204,7 @@ def killer(folder: Path, times: int) -> str:
     return f"{folder / 'killer.py'}:Killer"
 
 
-def test_a_killed_worker_is_replaced(tmp_path: Path) -> None:
+def test_a_killed_worker_is_replaced(tmp_path: Path, a_seed_a_block: None) -> None:
     spec = killer(tmp_path, times=2)
     assert run(tmp_path / "out", [spec, "zero"], seeds=20, workers=2) == []
     assert len(list((tmp_path / "deaths").iterdir())) >= 2
@@ -195,26 +217,28 @@ import os
 from baselines import Principal
 class Crashes(Principal):
     def rounds(self):
+        with open({deaths!r}, "a") as file:
+            file.write("x")
         os._exit(1)
 """
 
 
-def test_a_principal_that_crashes_its_process_fails_its_own_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engines, "PATIENCE", 2)
+def test_a_principal_that_crashes_its_process_is_given_up(tmp_path: Path, a_seed_a_block: None) -> None:
     own, out = tmp_path / "own.py", tmp_path / "out"
-    own.write_text(CRASHES)
+    own.write_text(CRASHES.format(deaths=str(tmp_path / "deaths")))
     principals = ["--principal", f"{own}:Crashes", "--principal", "zero"]
-    arguments = ["--task", "tiny", *principals, "--seeds", "2", "--workers", "2", "--out", str(out)]
+    arguments = ["--task", "tiny", *principals, "--seeds", "20", "--workers", "2", "--out", str(out)]
     shown = CliRunner().invoke(app, ["run", *arguments])
     assert shown.exit_code == 1
-    assert "2 cells failed" in shown.stderr
-    run(tmp_path / "whole", ["zero"])
-    assert contents(out / "cells") == contents(tmp_path / "whole" / "cells")
+    assert "20 blocks failed" in shown.stderr
+    assert f"{own}:Crashes in task tiny, seeds " in shown.stderr
+    run(tmp_path / "whole", ["zero"], 20)
+    assert contents(out / "blocks") == contents(tmp_path / "whole" / "blocks")
     failures = contents(out / "failures")
-    assert [name.rsplit("--")[-1] for name in failures] == ["0.txt", "1.txt"]
-    assert all(b"its process died 2 times" in text for text in failures.values())
+    assert len(failures) == 20
+    assert all(b"its process died 3 times" in text for text in failures.values())
+    assert sum(b"was given up" in text for text in failures.values()) >= 18
+    assert 3 <= len((tmp_path / "deaths").read_text()) <= 5  # two processes at a time
 
 
 def test_processes_that_cannot_even_start(tmp_path: Path) -> None:
@@ -231,11 +255,11 @@ def test_processes_that_cannot_even_start(tmp_path: Path) -> None:
 
 
 def test_a_failure_that_a_kill_left_behind_goes(tmp_path: Path) -> None:
-    """As when a process is killed after it has written a cell that had failed before."""
+    """As when the command is killed after it has written a block that had failed before."""
     run(tmp_path, ["zero"])
     done, other = (tmp_path / "failures" / f"tiny--{name}--0.txt" for name in ("zero", "ipa"))
     done.write_text("Traceback: long ago")
-    other.write_text("Traceback: of a cell that is not asked for")
+    other.write_text("Traceback: of a block that is not asked for")
     before = kept(tmp_path)
     assert run(tmp_path, ["zero"]) == []
     assert kept(tmp_path) == before
@@ -246,7 +270,7 @@ def test_a_failure_that_a_kill_left_behind_goes(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------- other ways to fail
 
 
-def test_a_failing_principal_fails_its_own_cells(tmp_path: Path) -> None:
+def test_a_failing_principal_fails_its_own_blocks(tmp_path: Path, a_seed_a_block: None) -> None:
     own = tmp_path / "own.py"
     own.write_text("""
 import sys
@@ -271,10 +295,10 @@ class Exits(Principal):
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
-    """Files can't grow beyond 4 kB: the manifest fits, a cell does not."""
+    """Files can't grow beyond 4 kB: the manifest fits, a block does not."""
     code = (
-        "import resource; from baselines.benchmark.cells import Cell, attempt; from baselines.tasks import task\n"
-        "attempt(Cell(task('tiny'), 'zero', 0))  # compiles what the processes will need\n"
+        "import resource; from baselines.benchmark.blocks import Block, attempt; from baselines.tasks import task\n"
+        "attempt(Block(task('tiny'), 'zero', 0, 1))  # compiles what the processes will need\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     )
     out = tmp_path / "out"
@@ -284,7 +308,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert "File too large; what was written before is whole, and kept" in errors
     assert kept(out) == {}
     assert sorted(contents(out)) == ["benchmark.json", "lock"]
-    sweep.run(sweep.plan(tasks("k5-t1000-uniform"), ("zero",), 1), out, "pa-bench run", workers=1)
+    sweep.run(sweep.plan(tasks("k5-t1000-uniform"), ("zero",), 1), out, "pa-bench run", sweep.Engine(workers=1))
     assert len(kept(out)) == 1
 
 
@@ -305,7 +329,9 @@ def test_ctrl_c(tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert errors.strip() == "Stopped; what was kept on disk is whole, and commands that resume go on from there."
+    assert (
+        errors.splitlines()[-1] == "Stopped; what was kept on disk is whole, and commands that resume go on from there."
+    )
     wait_for_the_end_of(workers)
 
 
@@ -322,11 +348,12 @@ def test_the_command_plays_and_prints(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["run", "--task", "tiny", "--workers", "1", "--out", str(tmp_path / "out")])
     assert shown.exit_code == 0, shown.output
     assert all(principal in shown.output for principal in task("tiny").principals)
-    assert len(kept(tmp_path / "out")) == len(task("tiny").principals) * task("tiny").seeds
-    before = contents(tmp_path / "out" / "cells")
+    assert len(kept(tmp_path / "out")) == len(task("tiny").principals)
+    assert "To play: 6 episodes, 300 rounds, in 3 blocks" in shown.stderr
+    before = contents(tmp_path / "out" / "blocks")
     again = CliRunner().invoke(app, ["run", "--task", "tiny", "--out", str(tmp_path / "out")])
     assert again.exit_code == 0
-    assert contents(tmp_path / "out" / "cells") == before
+    assert contents(tmp_path / "out" / "blocks") == before
 
 
 def test_the_command_tells_mistakes_without_a_traceback(tmp_path: Path) -> None:
@@ -348,14 +375,110 @@ def test_the_command_says_what_failed(tmp_path: Path) -> None:
     arguments = ["--task", "tiny", "--principal", f"{own}:Lazy", "--seeds", "1", "--out", str(tmp_path / "out")]
     shown = CliRunner().invoke(app, ["run", *arguments, "--workers", "1"])
     assert shown.exit_code == 1
-    assert "1 cells failed" in shown.stderr
+    assert "1 blocks failed" in shown.stderr
     assert "NotImplementedError: Lazy must define rounds()" in shown.stderr
 
 
-def test_list_shows_tasks_and_suites() -> None:
+OWN = """
+import pa_env
+from baselines import Principal, hold
+
+class Stubborn:
+    name = "stubborn"
+    def __init__(self, arm=1):
+        self.arm = arm
+    def reset(self, n_arms, rng):
+        self.means = [0.0] * n_arms
+    def choose(self, incentives):
+        return self.arm
+    def learn(self, arm, reward):
+        pass
+
+def easy(rng):
+    return pa_env.IID(mu=rng.random(4), theta=[0.0, 1.0, 0.0, 0.0])
+
+class Payer(Principal):
+    name = "payer"
+    def rounds(self):
+        yield hold(1, 0.5, rounds=self.horizon)
+"""
+
+
+def test_agents_instances_and_principals_of_ones_own(tmp_path: Path) -> None:
+    own, out = tmp_path / "own.py", tmp_path / "out"
+    own.write_text(OWN)
+    game = ["--agent", f"{own}:Stubborn,arm=1", "--instance", f"{own}:easy", "--arms", "4", "--horizon", "30"]
+    words = ["run", *game, "--principal", f"{own}:Payer", "--principal", "zero", "--seeds", "3", "--out", str(out)]
+    shown = CliRunner().invoke(app, [*words, "--workers", "1", "--quiet"])
+    assert shown.exit_code == 0, shown.output
+    found = read(out)
+    final = found.rows[found.rows["rounds"] == 30].set_index("principal")
+    assert final["task"].unique().tolist() == ["k4-t30-easy-stubborn,arm=1"]
+    assert final["agent"].unique().tolist() == ["stubborn,arm=1"]
+    assert final["expected_utility"].to_dict() == {"payer": 15.0, "zero": 30.0}
+    before = kept(out)
+    own.write_text(OWN + "# changed\n")
+    shown = CliRunner().invoke(app, words)
+    assert shown.exit_code == 1
+    assert "was played before its agent or instance was changed: name a new folder by --out" in shown.stderr
+    assert kept(out) == before
+    shown = CliRunner().invoke(app, [*words, "--overwrite", "--workers", "1", "--quiet"])
+    assert shown.exit_code == 0
+    assert all(kept(out)[name] != before[name] for name in before)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--agent", "opl"], "agent = 'opl' is unknown"),
+        (["--instance", "unform"], "instance = 'unform' is unknown"),
+        (["--instance", "ipa-k5", "--arms", "4"], "instance has 5 arms, this game n_arms = 4"),
+        (["--agent", "nowhere.py:Agent"], "agent = 'nowhere.py:Agent': there is no file nowhere.py"),
+        (["--agent", "exploratory,c=3"], "'c' is unknown"),
+        (["--agent", "ols", "--seeds", "1"], "agent = 'ols' needs linear rewards"),
+    ],
+)
+def test_a_bad_setting_is_named(tmp_path: Path, options: list[str], message: str) -> None:
+    shown = CliRunner().invoke(app, ["run", *options, "--principal", "zero", "--out", str(tmp_path / "out")])
+    assert shown.exit_code == 1
+    assert message in shown.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_setting_is_the_task_of_its_name() -> None:
+    assert sweep.own_task("exploratory,c0=0.3", "clustered", 7, 3000, None) == task(
+        "k7-t3000-clustered-exploratory-c0.3"
+    )
+    assert sweep.own_task(None, "unit-ball", None, 200, None) == task("d3-k5-t200-linear")
+    assert sweep.own_task(None, "ipa-k5", None, 200, None) == task("k5-t200-ipa-k5")
+
+
+def test_options_from_a_file(tmp_path: Path) -> None:
+    config, out = tmp_path / "sweep.toml", tmp_path / "out"
+    config.write_text('task = ["tiny"]\nprincipal = ["zero", "ipa"]\nseeds = 3\nfinal_only = true\n')
+    words = ["run", "--config", str(config), "--seeds", "2", "--workers", "1", "--quiet", "--out", str(out)]
+    shown = CliRunner().invoke(app, words)
+    assert shown.exit_code == 0, shown.output
+    assert len(read(out).rows) == 2 * 2
+    (command,) = read(out).manifest["commands"]
+    assert command.endswith("--task tiny --principal zero --principal ipa --final-only")
+    for text, message in (("tsk = 3", "option in .*: 'tsk' is unknown|tsk"), ("task = [", "Error: ")):
+        config.write_text(text)
+        shown = CliRunner().invoke(app, words)
+        assert shown.exit_code == 1
+        assert re.search(message, shown.stderr)
+
+
+def test_list_shows_everything_a_line_an_item() -> None:
     shown = CliRunner().invoke(app, ["list", "--suite", "short"])
     assert shown.exit_code == 0
-    text = re.sub(r"[\s│]", "", shown.output)
-    assert "k3-t100-misaligned" in text
-    assert "who-wins" in text
+    lines = [line.split("\t") for line in shown.output.splitlines()]
+    assert {len(line) for line in lines} == {4}
+    assert ["task", "k3-t100-misaligned"] in [line[:2] for line in lines]
+    assert [line[2] for line in lines if line[:2] == ["agent", "exploratory"]] == [
+        "c0=1.0, exploration=uniform, ties=lowest, initial=0.0"
+    ]
+    assert {line[0] for line in lines} == {"task", "suite", "principal", "agent", "instance"}
+    as_json = CliRunner().invoke(app, ["list", "--suite", "short", "--json"])
+    assert [list(item.values()) for item in json.loads(as_json.output)] == lines
     assert CliRunner().invoke(app, ["list", "--suite", "shrt"]).exit_code == 1

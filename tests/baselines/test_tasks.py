@@ -1,17 +1,17 @@
 """Tasks: names that say what they are, principals that can play them, suites made of them."""
 
 import re
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
 import baselines
 import pa_env
-from baselines.benchmark.cells import Cell, play
+from baselines.benchmark.blocks import Block, play
 from baselines.benchmark.specs import parse
 from baselines.tasks import SUITES, TASKS, Task, setting, task, tasks
 from pa_env.instances import FAMILIES
-from pa_env.scripted_agents import AGENTS
 
 EVERY = list(TASKS.values())
 
@@ -28,8 +28,8 @@ def test_a_task_is_what_its_name_says(made: object) -> None:
         dim, n_arms, horizon, family, agent, c0 = found.groups()
         assert (made.dim or 0, made.n_arms, made.horizon) == (int(dim or 0), int(n_arms), int(float(horizon)))
         assert made.instance == ("unit-ball" if dim else family)
-        assert made.agent == (agent or ("ols" if dim else "empirical-mean"))
-        assert made.make_agent().c0 == made.c0 == (float(c0 or 1) if "c0" in AGENTS[made.agent].parameters else 0)
+        assert made.make_agent().name == (agent or ("ols" if dim else "empirical-mean"))
+        assert made.make_agent().c0 == (float(c0 or 1) if "c0" in made.make_agent().declaration.parameters else 0)
     assert made.instance in FAMILIES
     assert re.fullmatch(r"[A-Z][^.]*\.", made.probes)
     assert made.seeds >= 2
@@ -81,7 +81,7 @@ def test_principals_come_with_both_kinds_of_constants_and_know_c0() -> None:
 )
 def test_every_principal_of_a_task_plays_it(made: Task) -> None:
     for spec in made.principals:
-        assert play(Cell(made, spec, 0))["rounds"].to_pylist()[-1] == made.horizon
+        assert play(Block(made, spec, 0, 1))["rounds"].to_pylist()[-1] == made.horizon
 
 
 def test_versions() -> None:
@@ -99,6 +99,48 @@ def test_suites_are_made_of_tasks_each_once() -> None:
     assert not set(SUITES) & (set(TASKS) - {"tiny"})
 
 
-def test_an_unknown_task() -> None:
-    with pytest.raises(ValueError, match=r"task = 'k5-t200-unifrom' is unknown \(did you mean 'k5-t200-uniform'\?\)"):
-        tasks("k5-t200-unifrom")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("k7-t3000-clustered-exploratory-c0.3", setting("exploratory", "clustered", 7, 3000, c0=0.3)),
+        ("k5-t10000-uniform", task("k5-t1e4-uniform")),
+        ("d2-k4-t300-linear-oracle", setting("oracle", "unit-ball", 4, 300, dim=2)),
+        ("k50-t700-ipa-k50-ucb", setting("ucb", "ipa-k50", 50, 700)),
+        (
+            "k3-t9-gap-exploratory,c0=0.5,exploration=worst",
+            setting("exploratory,c0=0.5,exploration=worst", "gap", 3, 9),
+        ),
+    ],
+)
+def test_every_name_of_the_grammar_is_a_task(name: str, expected: Task) -> None:
+    assert task(name) == expected == task(expected.name)
+    assert play(Block(replace(expected, horizon=9), "zero", 0, 2)).num_rows == 2 * len(
+        replace(expected, horizon=9).checkpoints
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("k5-t200-unifrom", r"task = 'k5-t200-unifrom' is unknown \(did you mean 'k5-t200-uniform'\?\)"),
+        ("k5-t200-uniform-thomson", r"task = 'k5-t200-uniform-thomson': agent = 'thomson' is unknown \(did you mean"),
+        ("k7-t200-ipa-k5", "task = 'k7-t200-ipa-k5': instance has 5 arms"),
+        ("k5-t200-uniform-ols", "agent = 'ols' needs linear rewards"),
+        ("k5-t200-uniform-oracle-c0.3", "parameter of agent 'oracle' = 'c0' is unknown"),
+        ("k5-t200-uniform-exploratory-c0.x", "task = 'k5-t200-uniform-exploratory-c0.x': could not convert"),
+        ("k0-t200-uniform", "n_arms = 0 must be an integer at least 1"),
+        ("d6-k5-t200-linear", "5 arms cannot span dim = 6"),
+        ("d3-k5-t200-uniform", "dim = 3 is for linear rewards"),
+        ("k5-t200-uniform-c0.3", "is unknown"),
+    ],
+)
+def test_names_that_are_no_tasks(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tasks(name)
+
+
+def test_short_tasks_have_many_seeds_and_few_checkpoints() -> None:
+    for made in tasks("default"):
+        short = made.horizon <= 1000
+        assert made.seeds >= (500 if short else 30)
+        assert (len(made.checkpoints) <= 10) == short

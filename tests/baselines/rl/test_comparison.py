@@ -1,5 +1,6 @@
 """The comparison of trained and scripted principals."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from baselines import make
+from baselines.benchmark.results import read
 from baselines.benchmark.specs import make_principal
 from baselines.rl import comparison
 from baselines.rl.evaluate import compare
@@ -18,7 +20,7 @@ SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "
 
 @pytest.fixture
 def found(tmp_path: Path) -> dict[str, dict[str, comparison.Scores]]:
-    return comparison.run([SMALL], 20, tmp_path, workers=1)
+    return comparison.run([SMALL], 20, tmp_path, "pa-bench compare", workers=1, quiet=True)
 
 
 def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.Scores]], tmp_path: Path) -> None:
@@ -31,11 +33,26 @@ def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.
         }
 
 
-def test_what_is_kept_is_not_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = comparison.play(SMALL.name, "zero", 5, tmp_path)
-    monkeypatch.setattr(comparison, "compare", None)
-    again = comparison.play(SMALL.name, "zero", 5, tmp_path)
-    assert again["utility"].tolist() == first["utility"].tolist()
+def test_what_is_kept_is_a_benchmark_and_not_played_again(
+    found: dict[str, dict[str, comparison.Scores]], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert read(tmp_path).rows["rounds"].unique().tolist() == [100]
+    again = comparison.run([SMALL], 15, tmp_path, "pa-bench compare", workers=1)
+    assert "To play: 0 episodes" in capfd.readouterr().err
+    assert again[SMALL.name]["zero"]["utility"].tolist() == found[SMALL.name]["zero"]["utility"][:15].tolist()
+
+
+def test_a_task_without_trained_principals_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="task = 'tiny' has no trained principals to compare"):
+        comparison.run([SMALL, task("tiny")], 20, tmp_path / "out", "pa-bench compare", workers=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_means_as_json(found: dict[str, dict[str, comparison.Scores]]) -> None:
+    shown = json.loads(comparison.as_json(found))[SMALL.name]["zero"]["utility"]
+    values = found[SMALL.name]["zero"]["utility"]
+    assert shown["mean"] == values.mean()
+    assert shown["half_width"] == pytest.approx(1.96 * values.std(ddof=1) / 20**0.5)
 
 
 def test_the_tables(found: dict[str, dict[str, comparison.Scores]]) -> None:

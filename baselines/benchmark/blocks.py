@@ -1,0 +1,171 @@
+"""A block: one principal in one task on a range of seeds, played at once; a row for each seed and checkpoint.
+
+Every principal meets the same seeds, so the same instances and rewards. Blocks of a task hold the same seeds for
+everyone, and about as many rounds whatever the horizon: about a second of play.
+"""
+
+import functools
+import hashlib
+import re
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from baselines.benchmark.specs import Files, is_own, make_agent, make_instance, make_principal
+from baselines.protocol import Principal
+from baselines.simulation import Episodes, episode
+from baselines.tasks import Task
+from pa_env.checks import UNBOUNDED
+from pa_env.game import Game
+from pa_env.layout import SCORES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROUNDS = 2**18  # of a block, at most, unless one episode alone has more
+LONGEST_NAME = 80  # of a task or a principal in a file's name
+LABELS = ("task", "principal", "agent", "instance")
+OF_ARMS = ("plays", "offers", "optimal_incentives")  # columns with a list of n_arms
+
+
+@dataclass(frozen=True)
+class Block:
+    """A principal (its spec) in a task on the seeds ``first``, ..., ``first + count - 1``."""
+
+    task: Task
+    principal: str
+    first: int
+    count: int
+
+    @property
+    def id(self) -> str:
+        """A name for files: readable, and the same for whatever part of these seeds is played."""
+        return f"{file_name(self.task.name)}--{file_name(self.principal)}--{self.first}"
+
+    @property
+    def seeds(self) -> range:
+        """The seeds."""
+        return range(self.first, self.first + self.count)
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Whose code it runs, if users' own: the principal, and the agent and the instance that are; else empty."""
+        others = [spec for spec in (self.task.agent, self.task.instance) if is_own(spec)]
+        return (self.principal, *others) if others or is_own(self.principal) else ()
+
+    def labels(self) -> dict[str, Any]:
+        """The columns that are the same in every row."""
+        task = self.task
+        named = (task.name, self.principal, task.agent, task.instance)
+        sizes = {"n_arms": task.n_arms, "dim": task.dim or 0, "horizon": task.horizon}
+        return dict(zip(LABELS, named, strict=True)) | sizes
+
+
+def blocks_of(task: Task, principal: str, seeds: int) -> Iterator[Block]:
+    """The seeds 0, 1, ..., ``seeds - 1`` in blocks; the last may be a part of one."""
+    size = 2 ** max(0, (ROUNDS // task.horizon).bit_length() - 1)
+    for first in range(0, seeds, size):
+        yield Block(task, principal, first, min(size, seeds - first))
+
+
+def file_name(name: str) -> str:
+    """A name as part of a file's; told apart by a hash where it must be changed."""
+    readable = re.sub(r"[^\w.,=+-]", "_", name, flags=re.ASCII)[-LONGEST_NAME:]
+    return readable if readable == name else f"{readable}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+class Result(NamedTuple):
+    """What came of a block: the bytes of its file, or why it failed."""
+
+    block: Block
+    data: bytes | None
+    failure: str | None = None
+
+
+def attempt(block: Block, files: Files | None = None) -> Result:
+    """Play a block; whatever its principal raises is its own failure."""
+    try:
+        return Result(block, as_parquet(play(block, files)))
+    except BaseException:  # Ctrl-C does not come here: engines keep it from those who play
+        return failed(block, traceback.format_exc())
+
+
+def failed(block: Block, why: str) -> Result:
+    """A failure, which names the principal."""
+    seeds = f"seeds {block.first} to {block.seeds[-1]}"
+    return Result(block, None, f"{block.principal} in task {block.task.name}, {seeds}:\n{why}")
+
+
+def settings(task: Task, files: Files | None = None) -> dict[str, Any]:
+    """Keyword arguments of a task's game."""
+    agent, instance = make_agent(task.agent, files), make_instance(task.instance, files)
+    return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
+
+
+def begin(block: Block, game: Game, seed: int, files: Files | None = None) -> Principal:
+    """Begin an episode of the block's game: its principal, which is told the arms if rewards are linear."""
+    game.begin(seeds=[seed])
+    arms = game.features[0] if game.dim else None
+    return make_principal(block.principal, game.n_arms, game.horizon, arms, files)
+
+
+def check(block: Block, files: Files | None = None) -> None:
+    """Raise if the principal can't play the task."""
+    begin(block, Game(**settings(block.task, files), observe=False), block.first, files)
+
+
+def play(block: Block, files: Files | None = None) -> "pa.Table":
+    """The runs of a block, a row for each seed and checkpoint."""
+    import pyarrow as pa
+
+    given, marks = settings(block.task, files), block.task.checkpoints
+    game = Game(**given, max_incentive=UNBOUNDED, observe=False)
+    if game.dim:  # the arms are others in each episode
+        runs = [episode(begin(block, game, seed, files), game, marks).columns() for seed in block.seeds]
+        columns: dict[str, Any] = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
+        columns["seed"] = np.repeat(block.seeds, marks.size)
+    else:
+        principal = begin(block, game, block.first, files)
+        columns = Episodes(principal, given).play(list(block.seeds), marks).columns()
+    for name in SCORES:
+        if not np.isfinite(columns[name]).all():
+            raise ValueError(f"{name} is not finite: the incentives that were offered are too large to be summed")
+    rows = columns["rounds"].size
+    starts = pa.array(np.arange(rows + 1, dtype=np.int32) * block.task.n_arms)
+    columns |= {name: pa.ListArray.from_arrays(starts, columns[name].ravel()) for name in OF_ARMS}
+    columns |= {name: pa.repeat(value, rows) for name, value in block.labels().items()}
+    return pa.table(columns).select(schema().names).cast(schema())
+
+
+@functools.cache
+def schema() -> "pa.Schema":
+    """Columns and types of a block's table."""
+    import pyarrow as pa
+
+    text, integer, number = pa.string(), pa.int64(), pa.float64()
+    return pa.schema(
+        {
+            **dict.fromkeys(LABELS, text),
+            **dict.fromkeys(("n_arms", "dim", "horizon", "seed", "rounds"), integer),
+            **dict.fromkeys(SCORES, number),
+            "misses": integer,
+            **{"plays": pa.list_(integer), "offers": pa.list_(number), "optimal_incentives": pa.list_(number)},
+        }
+    )
+
+
+def as_parquet(table: "pa.Table") -> bytes:
+    """The bytes of a table's file: the same for the same table; with checksums, so that damage shows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    constant = [*LABELS, "n_arms", "dim", "horizon", "rounds"]  # a dictionary makes them a few bytes
+    pq.write_table(
+        table, sink, compression="none", use_dictionary=constant, write_statistics=False, write_page_checksum=True
+    )
+    data: bytes = sink.getvalue().to_pybytes()
+    return data

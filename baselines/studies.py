@@ -1,0 +1,112 @@
+"""Commands that reproduce a claim, search for parameters, or train a principal."""
+
+from pathlib import Path
+
+import typer
+
+from baselines.console import app, command_line, tell_failures, told
+
+
+@app.command()
+def speed(
+    only: str = typer.Option("", help="Run only the rows whose name contains this."),
+    repeats: int = typer.Option(9, min=1, help="Timings of each side; the best counts."),
+) -> None:
+    """Time the game against yardsticks of this machine, interleaved, and print the ratios.
+
+    Example: python -m baselines speed --only held
+    """
+    from baselines.experiments import speed as table
+
+    with told():
+        table.show(only, repeats)
+
+
+@app.command()
+def slopes(
+    runs: int = typer.Option(10, min=2, help="Runs at each horizon."),
+    out: Path = typer.Option(Path("results/slopes.png"), help="Where the figure goes."),
+) -> None:
+    """Fit how the regret of the paper's principals grows with the horizon, and draw it.
+
+    Example: python -m baselines slopes --runs 20 --out slopes.png
+    """
+    from baselines.experiments import slopes as growth
+
+    with told():
+        growth.show(runs, out)
+
+
+@app.command()
+def published(
+    runs: int | None = typer.Option(None, min=2, help="Runs of each cell; by default each cell's own number."),
+) -> None:
+    """Run the published curves of IPA's authors again, and print ours beside theirs.
+
+    Example: python -m baselines published
+    """
+    from baselines.experiments import published as curves
+
+    with told():
+        curves.show(runs)
+
+
+@app.command()
+def matchups(
+    seeds: int = typer.Option(5, min=1, help="Seeds of each pairing."),
+    workers: int | None = typer.Option(None, min=1, help="Processes; default: one for each core."),
+    out: Path = typer.Option(Path("results/who-wins"), help="Folder of the results."),
+    table: Path = typer.Option(Path("results/who-wins.md"), help="Where the table goes."),
+) -> None:
+    """Play every principal against every agent it can meet at T = 1e4, 1e5, 1e6, and write who wins where.
+
+    Example: python -m baselines matchups --seeds 5 --table docs/who-wins.md
+    """
+    from baselines.experiments import matchups as who_wins
+
+    with told():
+        failures = who_wins.play(out, command_line(), seeds, workers)
+        who_wins.write(out, table)
+    typer.echo(f"table: {table}")
+    tell_failures(failures)
+
+
+@app.command()
+def tune(
+    principal: str = typer.Argument(help="profit-target or bracket-ucb."),
+    task: str = typer.Option("all", help="short, long, all or tiny."),
+    trials: int = typer.Option(50, min=1, help="Finished trials in all; a killed search goes on."),
+    storage: Path = typer.Option(Path("results/tune.journal"), help="Where the search is kept."),
+) -> None:
+    """Search for a principal's parameters, on seeds kept apart from those that they are compared on.
+
+    Example: python -m baselines tune profit-target --task short --trials 20
+    """
+    from baselines.experiments import tune as tuning
+
+    with told():
+        tuning.show(principal, task, trials, storage)
+
+
+@app.command()
+def train(
+    task: str = typer.Option(help="What is trained for, e.g. k5-t200-uniform."),
+    algo: str = typer.Option("ppo", help="ppo, sac or recurrent-ppo."),
+    objective: str = typer.Option("utility", help="utility, or regret for R_T."),
+    steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
+    seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
+    out: Path = typer.Option(Path("results/train"), help="Folder of the run; a killed run goes on in it."),
+    start: Path | None = typer.Option(None, help="Policy file to start from instead of the script."),
+    log_noise: float = typer.Option(-2.5, help="Log of the first deviation of actions; a good start wants less."),
+    episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
+) -> None:
+    """Train a principal by reinforcement learning on top of a script, and compare it with the scripted ones.
+
+    Example: python -m baselines train --task k5-t200-uniform --algo ppo --steps 8000000 --seed 0 --out results/ppo
+    """
+    with told():
+        from baselines import tasks
+        from baselines.rl import training
+
+        options = {"algo": algo, "objective": objective, "start": start, "log_noise": log_noise}
+        training.show(training.Run(tasks.task(task), out, steps=steps, seed=seed, **options), episodes)  # type: ignore[arg-type]
