@@ -60,9 +60,10 @@ def compare(
         principals: names of :func:`baselines.principals`, specs such as ``"elimination,constants=practical"``,
             ``"file.py:Mine"`` or ``"policy.npz"``, objects or classes; or a dictionary of them by labels of your own.
         task: a task's name (``pa-bench list``); or None for a setting by the next four.
-        agent: as everywhere: a name, the result of ``pa_env.make_agent``, or your own object; default
-            ``"empirical-mean"``.
-        instance: a family's name, an instance, or a function ``rng -> instance``; default ``"uniform"``.
+        agent: as everywhere: a name, the result of ``pa_env.make_agent``, or your own object; or a spec
+            (``"exploratory,c0=0.3"``, ``"file.py:Mine"``); default ``"empirical-mean"``.
+        instance: a family's name, an instance, a function ``rng -> instance``, or a spec (``"file.py:mine"``); default
+            ``"uniform"``.
         n_arms: number of arms K; default: that of the instance, or of principals made already, or 5.
         horizon: rounds T; default: that of principals made already, or 1000.
         seeds: how many episodes, of seeds 0, 1, ...; or the seeds themselves.
@@ -104,13 +105,21 @@ def _in_notebook() -> bool:
 
 def _about(settings: dict[str, Any], task: str | Task | None) -> str:
     """The setting in a line."""
+    from baselines.benchmark.specs import describe
+
     agent, instance = settings["agent"], settings["instance"]
-    name = agent if isinstance(agent, str) else getattr(agent, "name", type(agent).__name__)
-    explores = f" (c0 = {agent.c0:g})" if isinstance(agent, ScriptedAgent) and agent.c0 else ""
-    drawn = instance if isinstance(instance, str) else getattr(instance, "__name__", type(instance).__name__)
+    if isinstance(agent, str):
+        name = describe(agent, "agent").label
+    else:
+        name = getattr(agent, "name", type(agent).__name__)
+        name += f" (c0 = {agent.c0:g})" if isinstance(agent, ScriptedAgent) and agent.c0 else ""
+    if isinstance(instance, str):
+        drawn = describe(instance, "instance").label
+    else:
+        drawn = getattr(instance, "__name__", type(instance).__name__)
     title = f"{task if isinstance(task, str) else task.name}: " if task is not None else ""
     sizes = f"K = {settings['n_arms']}, T = {settings['horizon']:,}"
-    return f"{title}agent {name}{explores}, instance {drawn}, {sizes}"
+    return f"{title}agent {name}, instance {drawn}, {sizes}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

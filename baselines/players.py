@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baselines.benchmark.specs import make_principal, parse
+from baselines.benchmark.specs import describe, is_own, make_agent, make_instance, make_principal, parse
 from baselines.protocol import Principal
 from baselines.simulation import Episodes
 from baselines.tasks import Task
@@ -26,6 +26,7 @@ from pa_env.layout import Floats, Integers
 PrincipalLike = str | Principal | type[Principal]
 SCORES = ("regret", "regret_oracle", "regret_bar", "utility", "expected_utility")
 BLOCK_ROUNDS, BLOCK_SEEDS = 500_000, 1000  # of a block, at most: about a second of the slowest principals
+MAKERS: dict[str, Callable[[str], Any]] = {"agent": make_agent, "instance": make_instance}
 ALONE = 2.0  # seconds after which other processes help: they take as long to start
 
 
@@ -63,9 +64,9 @@ def players(given: Sequence[PrincipalLike] | Mapping[str, PrincipalLike]) -> lis
 
 
 def label_of(given: PrincipalLike) -> str:
-    """A spec is its own label; an object's has the parameters that are not the defaults of its class."""
+    """A spec of ours is its own label; an object's has the parameters that are not the defaults of its class."""
     if isinstance(given, str):
-        return given
+        return describe(given).label if is_own(given) else given
     made = given if isinstance(given, type) else type(given)
     name = str(getattr(made, "name", "") or made.__name__)
     if isinstance(given, Principal):
@@ -86,9 +87,7 @@ def _optional(parameter: inspect.Parameter) -> bool:
 def maker(given: PrincipalLike) -> Callable[[Game], Principal]:
     """A function that makes the principal for a game."""
     if isinstance(given, str):
-        file = parse(given).file
-        files = {} if file is None else {parse(given).where: file.resolve()}  # other processes may be elsewhere
-        return functools.partial(_from_spec, given, files)
+        return functools.partial(_from_spec, absolute(given, "principal"))
     if isinstance(given, Principal):
         fresh = given._twin(0)
         fresh.reset(seed=0)  # in the middle of an episode it could not be copied
@@ -98,8 +97,14 @@ def maker(given: PrincipalLike) -> Callable[[Game], Principal]:
     raise TypeError(f"principals has {given!r}: each must be a name, a spec, or a baselines.Principal or its class")
 
 
-def _from_spec(spec: str, files: dict[str, Any], game: Game) -> Principal:
-    return make_principal(spec, game.n_arms, game.horizon, game.features[0] if game.dim else None, files)
+def absolute(spec: str, what: str) -> str:
+    """A spec whose file is found from every folder: other processes may be elsewhere."""
+    parsed = parse(spec, what)
+    return spec if parsed.file is None else f"{parsed.file.resolve()}{spec.removeprefix(parsed.where)}"
+
+
+def _from_spec(spec: str, game: Game) -> Principal:
+    return make_principal(spec, game.n_arms, game.horizon, game.features[0] if game.dim else None)
 
 
 def _from_object(principal: Principal, game: Game) -> Principal:
@@ -119,14 +124,17 @@ def _from_class(made: type[Principal], game: Game) -> Principal:
 def settings_of(
     task: str | Task | None, keywords: dict[str, Any], principals: Iterable[PrincipalLike]
 ) -> dict[str, Any]:
-    """Keyword arguments of the game: a task's; or those given, where objects bring their own sizes."""
+    """Keyword arguments of the game: a task's; or those given, where objects bring their own sizes.
+
+    An agent and an instance that are given as specs stay specs, which :func:`resolved` makes in the process that plays.
+    """
     given = {name: value for name, value in keywords.items() if value is not None}
     if task is not None:
         if given:
             raise ValueError(f"task = {task!r} is a whole setting: leave out {', '.join(given)}, or the task")
         chosen = task_of(task) if isinstance(task, str) else task
         sizes = {"n_arms": chosen.n_arms, "horizon": chosen.horizon, "dim": chosen.dim}
-        return {**sizes, "agent": chosen.make_agent(), "instance": chosen.instance}
+        return {**sizes, "agent": absolute(chosen.agent, "agent"), "instance": absolute(chosen.instance, "instance")}
     if isinstance(given.get("agent"), type):
         given["agent"] = given["agent"]()
     sizes = {"n_arms": None, "horizon": 1000}
@@ -134,7 +142,14 @@ def settings_of(
         if isinstance(each, Principal):
             sizes = {"n_arms": each.n_arms, "horizon": each.horizon}
     settings = {**sizes, "agent": "empirical-mean", "instance": "uniform", **given}
-    return settings | {"n_arms": Game(**settings).n_arms}
+    settings |= {name: absolute(settings[name], name) for name in MAKERS if isinstance(settings[name], str)}
+    return settings | {"n_arms": Game(**resolved(settings)).n_arms}
+
+
+def resolved(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with the agent and the instance that specs name."""
+    specs = {name: MAKERS[name](settings[name]) for name in MAKERS if isinstance(settings[name], str)}
+    return settings | specs
 
 
 def seeds_of(seeds: int | Iterable[int]) -> list[int]:
@@ -149,10 +164,10 @@ def seeds_of(seeds: int | Iterable[int]) -> list[int]:
 
 def check(entered: Sequence[Player], settings: dict[str, Any], seed: int) -> dict[str, bool]:
     """Raise if a player can't play the game; whether each is privileged."""
-    found = {}
+    found, made = {}, resolved(settings)
     for player in entered:
         try:
-            found[player.label] = Episodes(player.make, settings).begin(seed).privileged
+            found[player.label] = Episodes(player.make, made).begin(seed).privileged
         except Exception as error:
             raise ValueError(f"{player.label} can't play this game: {error}") from error
     return found
@@ -168,7 +183,7 @@ def blocks(entered: Sequence[Player], settings: dict[str, Any], seeds: list[int]
 def play_block(block: Block) -> Floats:
     """The sums (len(SCORES), seeds, checkpoints) of a block."""
     try:
-        run = Episodes(block.player.make, block.settings).play(block.seeds, block.marks)
+        run = Episodes(block.player.make, resolved(block.settings)).play(block.seeds, block.marks)
     except Exception as error:
         error.add_note(f"{block.player.label} was playing seeds {block.seeds[0]} to {block.seeds[-1]}")
         raise

@@ -17,6 +17,7 @@ from baselines.scripted.profit_target import ProfitTarget
 from pa_env import IID
 
 OWN = """
+import pa_env
 from baselines import Principal, hold
 
 class Mine(Principal):
@@ -26,6 +27,23 @@ class Mine(Principal):
 
     def rounds(self):
         yield hold(0, self.amount, rounds=self.horizon)
+
+
+class Stubborn:
+    name = "stubborn"
+
+    def reset(self, n_arms, rng):
+        self.means = [0.5] * n_arms
+
+    def choose(self, incentives):
+        return 1
+
+    def learn(self, arm, reward):
+        pass
+
+
+def poor(rng):
+    return pa_env.IID(mu=0.1 * rng.random(3), theta=0.1 * rng.random(3))
 """
 
 
@@ -117,7 +135,7 @@ def test_whatever_a_principal_is_given_as(tmp_path: Path) -> None:
     dear = Payer(3, 20, amount=1.5)
     simulate(dear, horizon=20)  # in the middle of an episode it can be compared too
     own = compare(["zero", f"{file}:Mine,amount=1.5", Payer, dear], n_arms=3, horizon=20, seeds=5)
-    labels = ["zero", f"{file}:Mine,amount=1.5", "Payer", "Payer,amount=1.5"]
+    labels = ["zero", "Mine,amount=1.5", "Payer", "Payer,amount=1.5"]
     assert list(own.samples) == labels
     assert_array_equal(own.samples[labels[1]], own.samples[labels[3]])
     assert (own.samples[labels[2]] != own.samples[labels[3]]).any()
@@ -197,6 +215,21 @@ def test_mistakes_are_told_before_anything_is_played(
     monkeypatch.setattr(players, "play_block", lambda block: pytest.fail("played"))
     with pytest.raises((TypeError, ValueError), match=message):
         compare(principals, **setting)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_agents_and_instances_come_from_files_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(players, "ALONE", 0.0)
+    setting = {"agent": "own.py:Stubborn", "instance": "own.py:poor", "n_arms": 3, "horizon": 20, "seeds": 4}
+    found = compare(["zero", "own.py:Mine"], **setting, workers=workers)  # type: ignore[arg-type]
+    assert found.setting == "agent stubborn, instance poor, K = 3, T = 20"
+    assert set(found.samples) == {"zero", "Mine"}
+    assert (found.table["regret"] > 0).any()
+    assert_array_equal(found.samples["zero"], found.samples["Mine"])  # it plays arm 1 whatever is offered
 
 
 def test_its_help_is_that_of_the_function() -> None:
