@@ -73,7 +73,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
     },
     "field of an observation": {
         "pa_env/layout.py": [("    OFFER = 5  # last offer\n", "    OFFER = 5  # last offer\n    LAST_REWARD = 6\n")],
-        "pa_env/kernel/play.py": [
+        "pa_env/kernel/observations.py": [
             (
                 "    paid = np.float32(offers[i, arm])\n",
                 "    summary[i, Block.LAST_REWARD * n_arms + arm] = x\n    paid = np.float32(offers[i, arm])\n",
