@@ -188,7 +188,7 @@ class PrincipalVectorEnv(SeatVectorEnv):
 
     Args:
         num_envs: N.
-        observation: "summary" or "last".
+        observation: "summary", "last" or "learning".
         autoreset_mode: what happens to copies whose episode has ended.
         render_mode: "ansi", "rgb_array", "human" or None; the first copy is drawn.
         **settings: of the game, see :mod:`pa_env`.
@@ -204,17 +204,11 @@ class PrincipalVectorEnv(SeatVectorEnv):
         **settings: Unpack[Settings],
     ) -> None:
         game = game_of(settings, num_envs, ("observation", "autoreset_mode", "render_mode"))
-        self._columns = spaces.columns(game, observation)
-        super().__init__(
-            game,
-            spaces.principal_observations(game, observation),
-            spaces.offers(game),
-            autoreset_mode,
-            render_mode,
-        )
+        self._view = spaces.View(game, observation)
+        super().__init__(game, self._view.space, spaces.offers(game), autoreset_mode, render_mode)
 
     def _observe(self) -> Floats32:
-        return spaces.principal_view(self.game.summary, self._columns)
+        return self._view(self.game.summary)
 
     def _prepare(self, actions: Any) -> Any:
         if not self._idle:
