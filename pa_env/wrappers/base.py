@@ -69,8 +69,9 @@ def highest(game: Game) -> float:
     return game.max_incentive if game.dim else min(1.0 + 1.0 / game.horizon, game.max_incentive)
 
 
-class _ScalarMenu(gym.ActionWrapper[Any, Any, Any]):
+class _ScalarMenu(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
     def __init__(self, env: gym.Env[Any, Any], menu: Menu) -> None:
+        gym.utils.RecordConstructorArgs.__init__(self, menu=menu)  # so that the specification makes it anew
         super().__init__(env)
         self.menu, self.action_space = menu, menu.space(game_behind(env))
 

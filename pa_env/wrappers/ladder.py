@@ -41,24 +41,26 @@ class _Ladder:
 
 @dataclass(frozen=True)
 class _ContinuousLadder(_Ladder):
-    """A place on every arm's ladder."""
+    """A place on the ladder of one arm."""
 
     def space(self, game: Game) -> Space[Any]:
-        return Box(-1.0, 1.0, (game.n_arms,), np.float32)
+        return Box(-1.0, 1.0, (1 + game.n_arms,), np.float32)
 
     def offers(self, game: Game, actions: Any) -> Floats:
-        wanted = floats("action", actions, (game.copies, game.n_arms), -1.0, 1.0)
-        place = np.maximum(wanted, 0.0) * (RUNGS - 1)
-        below = np.minimum(place.astype(np.int64), RUNGS - 2)
-        prices = self.prices(game)
-        lower, upper = (np.take_along_axis(prices, rung[None], 0)[0] for rung in (below, below + 1))
-        return np.where(wanted > 0.0, lower + (place - below) * (upper - lower), 0.0)
+        wanted = floats("action", actions, (game.copies, 1 + game.n_arms), -1.0, 1.0)
+        arms, places = wanted[:, 1:].argmax(axis=1), (wanted[:, 0] + 1.0) / 2.0 * (RUNGS - 1)
+        below = np.minimum(places.astype(np.int64), RUNGS - 2)
+        prices, copies = self.prices(game), np.arange(game.copies)
+        lower, upper = prices[below, copies, arms], prices[below + 1, copies, arms]
+        return one_hot(game, arms, lower + (places - below) * (upper - lower))
 
 
-class _ScalarView(gym.ObservationWrapper[Any, Any, Any]):
-    def __init__(self, env: gym.Env[Any, Any], view: spaces.View) -> None:
+class _ScalarView(gym.ObservationWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        gym.utils.RecordConstructorArgs.__init__(self)  # so that the specification makes it anew
         super().__init__(env)
-        self.view, self.observation_space = view, view.space
+        self.view = spaces.View(game_behind(env), "learning")
+        self.observation_space = self.view.space
 
     def observation(self, observation: Any) -> Any:
         return self.view(observation)
@@ -67,10 +69,11 @@ class _ScalarView(gym.ObservationWrapper[Any, Any, Any]):
 class _BatchedView(gym.vector.VectorWrapper):
     """Not Gymnasium's VectorObservationWrapper, which does not take SAME_STEP."""
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], view: spaces.View) -> None:
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self.view, self.single_observation_space = view, view.space
-        self.observation_space = batch_space(view.space, self.num_envs)
+        self.view = spaces.View(game_behind(env), "learning")
+        self.single_observation_space = self.view.space
+        self.observation_space = batch_space(self.view.space, self.num_envs)
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, Any]:
         observations, info = self.env.reset(seed=seed, options=options)
@@ -86,12 +89,12 @@ class _BatchedView(gym.vector.VectorWrapper):
 def _learning(env: Any) -> Any:
     """``env`` with the observation "learning"."""
     game, batched = game_behind(env), isinstance(env, VectorEnv)
-    seen, view = env.single_observation_space if batched else env.observation_space, spaces.View(game, "learning")
-    if seen == view.space:
+    seen = env.single_observation_space if batched else env.observation_space
+    if seen == spaces.View(game, "learning").space:
         return env
     if seen != spaces.View(game, "summary").space:
         raise TypeError(f"env = {env} must be made with observation='learning', or 'summary', which is converted")
-    return _BatchedView(env, view) if batched else _ScalarView(env, view)
+    return _BatchedView(env) if batched else _ScalarView(env)
 
 
 def ForLearning(env: Any, continuous: bool = False, cap: float | None = None) -> Any:  # noqa: N802 - a wrapper
@@ -109,8 +112,10 @@ def ForLearning(env: Any, continuous: bool = False, cap: float | None = None) ->
 
     Args:
         env: the principal's seat, from ``gym.make`` or ``gym.make_vec``.
-        continuous: actions in [-1, 1]^n_arms instead, for learners without discrete actions. A positive number is a
-            place on its arm's ladder, between rungs too, from the first (0) to the last (1); others offer nothing.
+        continuous: actions in [-1, 1]^(1 + n_arms) instead, for learners without discrete actions. The first number is
+            a place on the ladder, from the first rung (-1) to the last (1) and anywhere between; the others are
+            preferences, and the arm with the largest is offered that price. Offers on several arms at once would
+            blur the brackets: an arm refused for another's offer may well be worth its price to the agent.
         cap: the highest price; None: 1 + 1/horizon, which an agent with rewards in [0, 1] always accepts, or
             max_incentive when rewards are linear.
 

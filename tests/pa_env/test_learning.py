@@ -95,17 +95,15 @@ def test_every_rung_is_the_documented_price(game: str, cap: float | None) -> Non
         low, high = brackets(offers, arms)
         top = cap or (seat.max_incentive if seat.dim else min(1 + 1 / T, seat.max_incentive))
         discrete, continuous = (ForLearning(env.unwrapped, option, cap) for option in (False, True))
-        assert_equal(continuous.action([-1.0, 0.0, -0.5]), np.zeros(K))
         for a in range(K):
             prices = ladder(low[a], high[a], top)
             for rung, price in enumerate(prices):
                 one_hot = np.where(np.arange(K) == a, price, 0.0)
                 assert_allclose(discrete.action(5 * a + rung), one_hot, rtol=1e-6, atol=1e-9)
-                place = np.where(np.arange(K) == a, rung / 4, -1.0)
-                if rung > 0:  # 0 offers nothing
-                    assert_allclose(continuous.action(place), one_hot, rtol=1e-6, atol=1e-9)
-        halfway = [sum(ladder(low[a], high[a], top)[1:3]) / 2 for a in range(K)]
-        assert_allclose(continuous.action(np.full(K, 0.375)), halfway, rtol=1e-6)
+                preferences = np.where(np.arange(K) == a, -0.5, -0.75)
+                assert_allclose(continuous.action([rung / 2 - 1, *preferences]), one_hot, rtol=1e-6, atol=1e-9)
+            between = continuous.action([-0.25, *preferences])[a]  # halfway between the second rung and the third
+            assert_allclose(between, (prices[1] + prices[2]) / 2, rtol=1e-6, atol=1e-9)
 
 
 def test_the_first_trial_of_an_arm_is_nearly_free() -> None:

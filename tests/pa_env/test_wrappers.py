@@ -66,7 +66,7 @@ def test_spaces() -> None:
         "BracketIncentive": Discrete(4 * K),
         "ProfitLevel": Box(-1, 1, (1,), np.float32),
         "ForLearning": Discrete(5 * K),
-        "ForLearning, continuous": Box(-1, 1, (K,), np.float32),
+        "ForLearning, continuous": Box(-1, 1, (1 + K,), np.float32),
     }
     assert {name: wrapped(name).action_space for name in WRAPPERS} == expected
     assert {name: wrapped(name, 2).single_action_space for name in WRAPPERS} == expected
@@ -169,12 +169,10 @@ def test_profit_offers_what_an_arm_is_worth_but_for_the_level() -> None:
         ("IncentiveGrid", 11, 21),
         ("BracketIncentive", 4, 7),
         ("ProfitLevel", [1.0], [-1.0]),
-        ("ForLearning, continuous", [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]),
     ],
 )
 def test_nothing_and_the_most_can_be_offered(name: str, nothing: Any, most: Any) -> None:
-    largest = {"BracketIncentive": 1.0, "ProfitLevel": 1.0, "ForLearning, continuous": 0.25}
-    env = wrapped(name, max_incentive=largest.get(name, MOST))
+    env = wrapped(name, max_incentive=1.0 if name in ("BracketIncentive", "ProfitLevel") else MOST)
     assert offered(env, nothing).max() == 0.0
     assert offered(env, most).max() == env.unwrapped.game.max_incentive
 
@@ -315,9 +313,9 @@ BAD_ACTIONS: dict[str, list[tuple[Any, tuple[str, ...]]]] = {
         (0.5, ("action", "0.5", "integer", "0 to 14")),
     ],
     "ForLearning, continuous": [
-        ([0.0, 0.0, 1.5], ("action", "1.5", "-1 to 1")),
-        ([0.0, np.nan, 0.0], ("action", "nan", "-1 to 1")),
-        (0.5, ("action", "0.5", "-1 to 1", "shape", "3")),
+        ([0.0, 0.0, 1.5, 0.0], ("action", "1.5", "-1 to 1")),
+        ([0.0, np.nan, 0.0, 0.0], ("action", "nan", "-1 to 1")),
+        ([0.0, 0.0, 0.0], ("action", "0.", "-1 to 1", "shape", "4")),
     ],
 }
 
