@@ -15,7 +15,7 @@ NUMBER = r"-?\d+\.\d+"
 # Name -> (modules of an extra that it needs, its options, what a line of its output looks like).
 EXAMPLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "evaluate": ((), "--seeds 10", rf"zero +{NUMBER} +[+-]\d+\.\d+ \("),
-    "train_principal": (("stable_baselines3",), "--steps 51200", rf"equivariant after 51200 rounds: {NUMBER}"),
+    "train_principal": (("stable_baselines3",), "--steps 51200", rf"equivariant, after 51200 rounds: {NUMBER}"),
     "clone_then_train": (
         ("stable_baselines3",),
         "--steps 6400 --episodes 64",
