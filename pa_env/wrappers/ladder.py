@@ -106,9 +106,8 @@ def ForLearning(env: Any, continuous: bool = False, cap: float | None = None) ->
     nearly free, and a learner whose first trials cost more gives up on paying. No price is above ``cap``: the scale of
     actions does not depend on max_incentive.
 
-    One integer, not a pair, since the right rung depends on the arm, and since DQN takes nothing else. An arm played
-    without incentive has accepted 0, which is then its fourth rung. An action of its own for no incentive made
-    deterministic policies worse: it competes with untried arms one by one, each of which gets a part of the trials.
+    One integer, not a pair, since the right rung depends on the arm, and since DQN takes nothing else. No incentive has
+    no action of its own: an arm that was played without one has accepted 0, which is then its fourth rung.
 
     Args:
         env: the principal's seat, from ``gym.make`` or ``gym.make_vec``.

@@ -100,6 +100,11 @@ def test_actions_that_do_not_split_by_arm_are_refused(actions: Space, overall: i
         policy(actions, overall_actions=overall)
 
 
+def test_observations_that_do_not_split_by_arm_are_refused() -> None:
+    with pytest.raises(ValueError, match="observation_space = Box.*set fields and overall"):
+        SetActorCritic(Box(-9, 9, (6 * K + 3,), np.float32), Discrete(5 * K), lambda _: 1e-3)
+
+
 def test_only_the_critic_sees_the_hidden_blocks() -> None:
     made = policy(Box(-1, 1, (2 + K,)), hidden=3, overall_actions=2)
     seen = torch.zeros(1, 6 * K + 2 + 3 * K)
