@@ -15,7 +15,7 @@ Keyword arguments, the same everywhere:
   ``rng -> instance``; families and functions are drawn anew each episode.
 - ``max_incentive``: the largest incentive, 4 by default and 2 dim + 2 when rewards are linear.
 - ``dim``: dimensions of the arms, when rewards are linear.
-- ``observation="summary"``: what the principal sees, or ``"last"`` (:mod:`pa_env.spaces`).
+- ``observation="summary"``: what the principal sees, or ``"last"``, or ``"learning"`` (:mod:`pa_env.spaces`).
 - ``render_mode=None``: ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 - ``autoreset_mode``: NEXT_STEP (default), SAME_STEP or DISABLED, for the batched environments.
 """

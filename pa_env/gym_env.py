@@ -92,7 +92,7 @@ class PrincipalEnv(Seat):
     """The principal's seat. Actions: incentives (n_arms,) in [0, max_incentive]; see :mod:`pa_env.spaces`.
 
     Args:
-        observation: "summary" or "last".
+        observation: "summary", "last" or "learning".
         render_mode: "ansi", "rgb_array", "human" or None.
         **settings: of the game, see :mod:`pa_env`.
     """
@@ -101,14 +101,14 @@ class PrincipalEnv(Seat):
         self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[Settings]
     ) -> None:
         super().__init__(game_of(settings, known=("observation", "render_mode")), render_mode)
-        self._columns = spaces.columns(self.game, observation)
-        self.observation_space = spaces.principal_observations(self.game, observation)
+        self._view = spaces.View(self.game, observation)
+        self.observation_space = self._view.space
         self.action_space = spaces.offers(self.game)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Floats32, Info]:
         """Begin an episode; ``options={"instance": ...}`` fixes what it is played on."""
         info = self._begin(seed, options)
-        return spaces.principal_view(self.game.arrays.summary[0], self._columns), info
+        return self._view(self.game.arrays.summary[0]), info
 
     def step(self, action: ArrayLike) -> tuple[Floats32, float, bool, bool, Info]:
         """Offer these incentives for a round."""
@@ -116,7 +116,7 @@ class PrincipalEnv(Seat):
         self._check_running()
         info = round_info(game.play(action)[0])
         terminated = self._finish()
-        return spaces.principal_view(game.arrays.summary[0], self._columns), info["utility"], terminated, False, info
+        return self._view(game.arrays.summary[0]), info["utility"], terminated, False, info
 
 
 class FollowerEnv(Seat):

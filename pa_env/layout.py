@@ -170,8 +170,14 @@ class AgentBlock(IntEnum):
 
 
 BLOCKS, OVERALL, AGENT_BLOCKS = len(Block), len(Overall), len(AgentBlock)
-# What each ``observation=`` shows of the summary: blocks, then all overall numbers.
-OBSERVATIONS: dict[str, tuple[Block, ...]] = {"summary": tuple(Block), "last": (Block.PLAYED, Block.OFFER)}
+# What each ``observation=`` shows of the summary: blocks, then all overall numbers. "learning" scales two blocks.
+OBSERVATIONS: dict[str, tuple[Block, ...]] = {
+    "summary": tuple(Block),
+    "last": (Block.PLAYED, Block.OFFER),
+    "learning": tuple(Block),
+}
+LOG_SCALE = 4.0  # "learning" shows log(1 + plays) / LOG_SCALE, which is of order 1 at any horizon
+UNTRIED = 0.3  # what an arm that was never played is taken to accept, above its largest refused offer
 
 RULES = np.dtype(
     [

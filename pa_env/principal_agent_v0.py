@@ -54,7 +54,7 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
     """The AEC environment.
 
     Args:
-        observation: the principal's, "summary" or "last".
+        observation: the principal's, "summary", "last" or "learning".
         render_mode: "ansi", "rgb_array", "human" or None.
         **settings: of the game, see :mod:`pa_env`.
     """
@@ -73,11 +73,11 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         self.game = game_of(settings, known=("observation", "render_mode"))
         self.render_mode = render_mode
         self._viewer = Viewer(self.game, render_mode)
-        self._columns = spaces.columns(self.game, observation)
+        self._view = spaces.View(self.game, observation)
         self.possible_agents = [PRINCIPAL, AGENT]
         self.agents: list[str] = []
         self.observation_spaces: dict[str, Box] = {
-            PRINCIPAL: spaces.principal_observations(self.game, observation),
+            PRINCIPAL: self._view.space,
             AGENT: spaces.agent_observations(self.game),
         }
         self.action_spaces: dict[str, Box | Discrete] = {
@@ -113,7 +113,7 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         """What the player sees now."""
         known("agent", agent, self.possible_agents)
         if agent == PRINCIPAL:
-            return spaces.principal_view(self.game.arrays.summary[0], self._columns)
+            return self._view(self.game.arrays.summary[0])
         view: Floats32 = self.game.agent_view(self._offers)[0]
         return view
 

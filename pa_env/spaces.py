@@ -6,17 +6,20 @@
 plays / horizon, largest refused offer, smallest accepted offer, last offer; last reward X, t / horizon.
 A refusal above the smallest accepted offer pushes that up, an acceptance below the largest refused one pushes
 that down, since beliefs move. ``observation="last"``: last arm, last offer, last reward, t / horizon.
+``observation="learning"``: the summary with numbers of order 1 in the same places, for networks: log(1 + plays) / 4 in
+place of plays / horizon, and .3 above the largest refused offer where an arm was never played and so never accepted.
 """
 
 import numpy as np
 from gymnasium.spaces import Box, Discrete
-from numpy.typing import NDArray
 
 from pa_env.checks import known
 from pa_env.game import Game
 from pa_env.layout import (
     AGENT_BLOCKS,
+    LOG_SCALE,
     OBSERVATIONS,
+    UNTRIED,
     AgentBlock,
     Block,
     Floats32,
@@ -30,16 +33,36 @@ from pa_env.layout import (
 FAR = float(np.finfo(np.float32).max)  # finite, since checkers warn of infinite bounds
 
 
-def columns(game: Game, observation: str) -> NDArray[np.intp] | None:
-    """Which columns of the summary make up an observation; None: all of them."""
-    known("observation", observation, OBSERVATIONS)
-    chosen = shown_columns(observation, game.n_arms)
-    return None if chosen.size == summary_size(game.n_arms) else chosen
+class View:
+    """What the principals see of their summaries.
 
+    Args:
+        game: whose summaries they are.
+        observation: a name in :data:`pa_env.layout.OBSERVATIONS`.
+    """
 
-def principal_view(summary: Floats32, shown: NDArray[np.intp] | None) -> Floats32:
-    """What is shown of one or many summaries: a fresh array."""
-    return summary.copy() if shown is None else summary[..., shown]
+    def __init__(self, game: Game, observation: str) -> None:
+        known("observation", observation, OBSERVATIONS)
+        self.space = principal_observations(game, observation)
+        self._scaled = observation == "learning"
+        self._horizon, self._most = game.horizon, np.float32(game.max_incentive)
+        self._columns = shown_columns(observation, game.n_arms)
+        self._blocks = [block_columns(block, game.n_arms) for block in Block]
+        self._everything = self._columns.size == summary_size(game.n_arms)
+
+    def __call__(self, summary: Floats32, out: Floats32 | None = None) -> Floats32:
+        """The observations of one or many summaries (..., summary_size(K)): ``out``, or a fresh array."""
+        seen = np.empty((*summary.shape[:-1], *self._columns.shape), np.float32) if out is None else out
+        if self._everything:
+            seen[...] = summary
+        else:
+            np.take(summary, self._columns, axis=-1, out=seen)
+        if self._scaled:
+            plays = self._horizon * summary[..., self._blocks[Block.PLAY_SHARE]].astype(np.float64)
+            seen[..., self._blocks[Block.PLAY_SHARE]] = np.log1p(plays) / LOG_SCALE
+            guess = np.minimum(summary[..., self._blocks[Block.REFUSED]] + np.float32(UNTRIED), self._most)
+            np.copyto(seen[..., self._blocks[Block.ACCEPTED]], guess, where=plays == 0)
+        return seen
 
 
 def principal_observations(game: Game, observation: str = "summary") -> Box:
@@ -50,6 +73,8 @@ def principal_observations(game: Game, observation: str = "summary") -> Box:
         high[block_columns(block, k)] = game.max_incentive
     for unbounded in (block_columns(Block.THETA_HAT, k), overall_column(Overall.REWARD, k)):
         low[unbounded], high[unbounded] = -FAR, FAR
+    if observation == "learning":
+        high[block_columns(Block.PLAY_SHARE, k)] = np.log1p(game.horizon) / LOG_SCALE
     shown = shown_columns(observation, k)
     return Box(low[shown].astype(np.float32), high[shown].astype(np.float32), dtype=np.float32)
 

@@ -195,7 +195,7 @@ class PrincipalVectorEnv(SeatVectorEnv):
 
     Args:
         num_envs: N.
-        observation: "summary" or "last".
+        observation: "summary", "last" or "learning".
         autoreset_mode: what happens to copies whose episode has ended.
         render_mode: "ansi", "rgb_array", "human" or None; the first copy is drawn.
         **settings: of the game, see :mod:`pa_env`.
@@ -211,22 +211,12 @@ class PrincipalVectorEnv(SeatVectorEnv):
         **settings: Unpack[Settings],
     ) -> None:
         game = game_of(settings, num_envs, ("observation", "autoreset_mode", "render_mode"))
-        self._columns = spaces.columns(game, observation)
-        self._buffers = Buffers(game.summary.shape, np.float32)
-        super().__init__(
-            game,
-            spaces.principal_observations(game, observation),
-            spaces.offers(game),
-            autoreset_mode,
-            render_mode,
-        )
+        self._view = spaces.View(game, observation)
+        self._buffers = Buffers((num_envs, *self._view.space.shape), np.float32)
+        super().__init__(game, self._view.space, spaces.offers(game), autoreset_mode, render_mode)
 
     def _observe(self) -> Floats32:
-        if self._columns is not None:
-            return spaces.principal_view(self.game.summary, self._columns)
-        observations = self._buffers.take()
-        observations[...] = self.game.summary
-        return observations
+        return self._view(self.game.summary, self._buffers.take())
 
     def _prepare(self, actions: Any) -> Any:
         if not self._idle:

@@ -59,17 +59,18 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         ]
     },
     "wrapper": {
-        "pa_env/wrappers.py": [
+        "pa_env/wrappers/menus.py": [
             (
                 "class _Target:\n",
                 "class _First:\n"
                 "    def space(self, game: Game) -> Space[Any]:\n        return Discrete(3)\n\n"
                 "    def offers(self, game: Game, actions: Any) -> Floats:\n"
                 '        levels = integers("action", actions, game.copies, 3)\n'
-                "        return _one_hot(game, np.zeros_like(levels), levels / 2.0)\n\n\nclass _Target:\n",
+                "        return one_hot(game, np.zeros_like(levels), levels / 2.0)\n\n\nclass _Target:\n",
             ),
-            ("def TargetArm(", "def FirstArm(env: Any) -> Any:\n    return _wrap(env, _First())\n\n\ndef TargetArm("),
-        ]
+            ("def TargetArm(", "def FirstArm(env: Any) -> Any:\n    return wrap(env, _First())\n\n\ndef TargetArm("),
+        ],
+        "pa_env/wrappers/__init__.py": [("import BracketIncentive,", "import BracketIncentive, FirstArm,")],
     },
     "field of an observation": {
         "pa_env/layout.py": [("    OFFER = 5  # last offer\n", "    OFFER = 5  # last offer\n    LAST_REWARD = 6\n")],

@@ -1,9 +1,9 @@
 """Networks that treat arms alike, for Stable-Baselines3.
 
 An observation is field-major: ``fields`` blocks of n_arms numbers, then ``overall`` numbers (the game's summary has 6
-and 2). Actions are ``overall_actions`` numbers about no arm, then equally many about each arm in turn: 2 and 1 for a
-Box of 2 + K numbers, none and 4 for the logits of ``BracketIncentive``'s Discrete(4 K). Two policies that do not learn
-the same thing once for each arm, since their actions about an arm move with it when arms are relabelled:
+and 2). Actions are ``overall_actions`` numbers about no arm, then equally many about each arm in turn: none and 5 for
+the logits of ``ForLearning``'s Discrete(5 K), 2 and 1 for a Box of 2 + K numbers. Two policies that do not learn the
+same thing once for each arm, since their actions about an arm move with it when arms are relabelled:
 
 - :class:`SetActorCritic` reads arms as a set; its weights do not depend on how many there are;
 - :class:`SortedActorCritic` is a perceptron of the arms in the order of one of the fields, best first.
@@ -146,19 +146,22 @@ class _Bodies(nn.Module):
         return codes
 
 
+def action_numbers(space: gym.Space[Any]) -> int:
+    """How many numbers a Box has, or logits a Discrete."""
+    if isinstance(space, Discrete):
+        return int(space.n)
+    if isinstance(space, Box) and len(space.shape) == 1:
+        return space.shape[0]
+    raise ValueError(f"action_space = {space} must be a Box of one dimension or Discrete")
+
+
 def actions_per_arm(space: gym.Space[Any], n_arms: int, overall: int) -> int:
     """How many of the numbers of a Box, or logits of a Discrete, each arm has once ``overall`` are taken off.
 
     >>> actions_per_arm(Box(-1, 1, (2 + 5,)), n_arms=5, overall=2), actions_per_arm(Discrete(4 * 2), 2, 0)
     (1, 4)
     """
-    if isinstance(space, Discrete):
-        size = int(space.n)
-    elif isinstance(space, Box) and len(space.shape) == 1:
-        size = space.shape[0]
-    else:
-        raise ValueError(f"action_space = {space} must be a Box of one dimension or Discrete")
-    each, left = divmod(size - overall, n_arms)
+    each, left = divmod(action_numbers(space) - overall, n_arms)
     if left or each < 1:
         raise ValueError(
             f"action_space = {space} must have {overall} overall actions and as many for each of {n_arms} arms:"
@@ -170,7 +173,25 @@ def actions_per_arm(space: gym.Space[Any], n_arms: int, overall: int) -> int:
 class _ByArm(ActorCriticPolicy):
     """What both policies share: which action is about which arm, and standard deviations that are those of all arms."""
 
-    layout: dict[str, int]  # arguments of the subclass, among them n_arms and overall_actions
+    def __init__(
+        self,
+        layout: dict[str, Any],
+        observation_space: gym.Space[Any],
+        action_space: gym.Space[Any],
+        lr_schedule: Any,
+        **options: Any,
+    ) -> None:
+        if layout["n_arms"] is None:
+            numbers = (observation_space.shape or (0,))[0] - layout["overall"]
+            layout["n_arms"], left = divmod(numbers, layout["fields"] + layout.get("hidden", 0))
+            if left or layout["n_arms"] < 1:
+                raise ValueError(
+                    f"observation_space = {observation_space} does not split by arm: set fields and overall"
+                )
+        if layout["overall_actions"] is None:
+            layout["overall_actions"] = action_numbers(action_space) % layout["n_arms"]
+        self.layout: dict[str, int] = layout  # arguments of the subclass
+        super().__init__(observation_space, action_space, lr_schedule, **options)
 
     def _head(self, overall: int, each: int) -> nn.Module:
         """From what the actor makes of observations to actions."""
@@ -205,24 +226,33 @@ class _ByArm(ActorCriticPolicy):
 class SetActorCritic(_ByArm):
     """A policy of arms as a set: a code for each and one for all of them (:class:`SetBody`), then actions.
 
-    All arms share weights, so that a policy for K arms loads into one for any other number. The last ``hidden`` blocks
-    of n_arms numbers of an observation are for the critic only. Its actions start at zero.
+    All arms share weights, so that a policy for K arms loads into one for any other number. Its actions start at zero.
+
+    Args:
+        *arguments: of every policy of Stable-Baselines3.
+        n_arms: None: what the observation has room for.
+        width: of the codes.
+        fields: blocks of n_arms numbers that stand first in an observation.
+        overall: numbers that follow them.
+        hidden: blocks of n_arms numbers that stand last, for the critic only.
+        overall_actions: actions about no arm; None: what is left when arms have equally many.
+        **options: of every policy of Stable-Baselines3.
     """
 
     def __init__(
         self,
         *arguments: Any,
-        n_arms: int,
-        width: int = 32,
+        n_arms: int | None = None,
+        width: int = 24,
         fields: int = SUMMARY_FIELDS,
         overall: int = SUMMARY_OVERALL,
         hidden: int = 0,
-        overall_actions: int = 0,
+        overall_actions: int | None = None,
         **options: Any,
     ) -> None:
-        self.layout = {"n_arms": n_arms, "width": width, "fields": fields, "overall": overall, "hidden": hidden}
-        self.layout["overall_actions"] = overall_actions
-        super().__init__(*arguments, **options)
+        layout = {"n_arms": n_arms, "width": width, "fields": fields, "overall": overall, "hidden": hidden}
+        layout["overall_actions"] = overall_actions
+        super().__init__(layout, *arguments, **options)
 
     def _build_mlp_extractor(self) -> None:
         n_arms, width, fields, overall, hidden, _ = self.layout.values()
@@ -274,16 +304,15 @@ class SortedActorCritic(_ByArm):
     def __init__(
         self,
         *arguments: Any,
-        n_arms: int,
+        n_arms: int | None = None,
         by: int = 1,
         fields: int = SUMMARY_FIELDS,
         overall: int = SUMMARY_OVERALL,
-        overall_actions: int = 0,
+        overall_actions: int | None = None,
         **options: Any,
     ) -> None:
-        self.layout = {"n_arms": n_arms, "by": by, "fields": fields, "overall": overall}
-        self.layout["overall_actions"] = overall_actions
-        super().__init__(*arguments, **options)
+        layout = {"n_arms": n_arms, "by": by, "fields": fields, "overall": overall, "overall_actions": overall_actions}
+        super().__init__(layout, *arguments, **options)
 
     def _build_mlp_extractor(self) -> None:
         n_arms, by, fields, overall, _ = self.layout.values()

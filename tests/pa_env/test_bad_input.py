@@ -19,6 +19,7 @@ import pa_env
 from pa_env import principal_agent_v0
 from pa_env.game import Game
 from pa_env.gym_env import FollowerEnv, PrincipalEnv
+from pa_env.layout import OBSERVATIONS
 from pa_env.rules import StopRule, compile_rule
 from pa_env.vector_env import FollowerVectorEnv, PrincipalVectorEnv
 
@@ -362,7 +363,7 @@ def test_bad_settings(interface: str, bad: dict[str, Any], words: list[str]) -> 
 
 
 BAD_NAMES = {
-    "observation": ("see", ["AEC principal", "Gymnasium principal", "batched principal"], ("summary", "last")),
+    "observation": ("see", ["AEC principal", "Gymnasium principal", "batched principal"], tuple(OBSERVATIONS)),
     "render_mode": ("video", ["AEC principal", *GYMNASIUM], ("ansi", "rgb_array", "human")),
     "autoreset_mode": ("never", ["batched principal", "batched follower"], [mode.value for mode in AutoresetMode]),
 }

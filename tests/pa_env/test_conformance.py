@@ -20,7 +20,7 @@ import pa_env
 from pa_env import principal_agent_v0
 from pa_env.gym_env import FollowerEnv, PrincipalEnv
 from pa_env.vector_env import FollowerVectorEnv, PrincipalVectorEnv
-from pa_env.wrappers import RescaleIncentive
+from pa_env.wrappers import ForLearning, RescaleIncentive
 
 with warnings.catch_warnings():  # PettingZoo's tests import PettingZoo's games in a way that it deprecates
     warnings.filterwarnings("ignore", "The old environment creation API has been deprecated", DeprecationWarning)
@@ -33,6 +33,7 @@ MODES = ("ansi", "rgb_array", "human")
 
 # The two players see different things, and incentives are amounts (RescaleIncentive is for who wants [-1, 1]).
 PLAYERS = ("Agents have different observation space sizes", "Observations are different shapes")
+WRAPPED = ("is different from the unwrapped version",)  # said of any wrapper
 AMOUNTS = ("For Box action spaces, we recommend using a symmetric and normalized space",)
 
 every_game = pytest.mark.parametrize("game", GAMES)
@@ -111,8 +112,9 @@ def test_gymnasium_checker(name: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("name", PRINCIPALS)
-def test_gymnasium_checker_with_last_observations(name: str) -> None:
-    env = gym.make(name, horizon=30, observation="last")
+@pytest.mark.parametrize("observation", ["last", "learning"])
+def test_gymnasium_checker_with_other_observations(name: str, observation: str) -> None:
+    env = gym.make(name, horizon=30, observation=observation)
     assert avoidable(lambda: check_env(env.unwrapped, skip_render_check=True), *AMOUNTS) == []
 
 
@@ -134,12 +136,21 @@ def test_render(name: str, mode: str, batch: bool, capsys: pytest.CaptureFixture
     assert ("round 1 / 1000" in shown) == (mode == "human")
 
 
-@pytest.mark.parametrize("observation", ["summary", "last"])
+@pytest.mark.parametrize("observation", ["summary", "last", "learning"])
 @pytest.mark.parametrize("name", PRINCIPALS)
 def test_stable_baselines3_checker(name: str, observation: str) -> None:
     checker = pytest.importorskip("stable_baselines3.common.env_checker", reason="needs the extra [train]")
     env = RescaleIncentive(gym.make(name, horizon=30, observation=observation))
     assert avoidable(lambda: checker.check_env(env)) == []
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+@pytest.mark.parametrize("name", PRINCIPALS)
+def test_both_checkers_find_nothing_to_say_of_the_learners_interface(name: str, continuous: bool) -> None:
+    checker = pytest.importorskip("stable_baselines3.common.env_checker", reason="needs the extra [train]")
+    env = ForLearning(gym.make(name, horizon=30), continuous)
+    assert avoidable(lambda: checker.check_env(env)) == []
+    assert avoidable(lambda: check_env(env, skip_render_check=True), *WRAPPED) == []
 
 
 def test_stable_baselines3_checker_in_the_followers_seat() -> None:
@@ -200,6 +211,8 @@ def test_documented_spaces(name: str) -> None:
     assert bounds(env.observation_space, k) == summary
     last = gym.make(name, n_arms=k, observation="last")
     assert bounds(last.observation_space, k) == [share, incentive, anything, share]
+    summary[2] = (0.0, float(np.float32(np.log(1 + 1000) / 4)))
+    assert bounds(gym.make(name, n_arms=k, observation="learning").observation_space, k) == summary
 
 
 def test_documented_largest_incentives() -> None:

@@ -38,4 +38,5 @@ def test_observations_cover_the_summary_once() -> None:
     columns += [np.array([overall_column(number, k)]) for number in Overall]
     assert np.concatenate(columns).tolist() == list(range(summary_size(k)))
     assert shown_columns("summary", k).tolist() == list(range(summary_size(k)))
-    assert set(OBSERVATIONS) == {"summary", "last"}
+    assert shown_columns("learning", k).tolist() == list(range(summary_size(k)))
+    assert set(OBSERVATIONS) == {"summary", "last", "learning"}

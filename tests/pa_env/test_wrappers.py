@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -25,6 +26,8 @@ WRAPPERS: dict[str, Callable[..., Any]] = {
     "IncentiveGrid": wrappers.IncentiveGrid,
     "BracketIncentive": wrappers.BracketIncentive,
     "ProfitLevel": wrappers.ProfitLevel,
+    "ForLearning": wrappers.ForLearning,
+    "ForLearning, continuous": partial(wrappers.ForLearning, continuous=True),
 }
 # An instance with constant rewards: arm 0 is the agent's, arm 2 the principal's, and an offer of 0.5 turns it.
 CONSTANT = pa_env.IID(mu=[0.75, 0.5, 0.25], theta=[0.25, 0.5, 1.0], rewards="constant")
@@ -62,13 +65,16 @@ def test_spaces() -> None:
         "IncentiveGrid": Discrete(11 * K),
         "BracketIncentive": Discrete(4 * K),
         "ProfitLevel": Box(-1, 1, (1,), np.float32),
+        "ForLearning": Discrete(5 * K),
+        "ForLearning, continuous": Box(-1, 1, (1 + K,), np.float32),
     }
     assert {name: wrapped(name).action_space for name in WRAPPERS} == expected
     assert {name: wrapped(name, 2).single_action_space for name in WRAPPERS} == expected
     for name in WRAPPERS:
         env = wrapped(name, 2)
         assert env.action_space == gym.vector.utils.batch_space(expected[name], 2)
-        assert env.observation_space == PrincipalVectorEnv(2, n_arms=K, horizon=T).observation_space
+        seen = "learning" if "ForLearning" in name else "summary"
+        assert env.observation_space == PrincipalVectorEnv(2, n_arms=K, horizon=T, observation=seen).observation_space
 
 
 def test_rescale_offers_the_absolute_value() -> None:
@@ -188,11 +194,12 @@ GAMES: dict[str, dict[str, Any]] = {
     "Gaussian": {"instance": pa_env.IID([5.0, -5.0, 0.0], [-3.0, 9.0, 0.0], "gaussian")},
     "one arm": {"n_arms": 1},
 }
+# ForLearning has an observation of its own.
+PLAYED = [(name, game) for name in WRAPPERS for game in GAMES if not ("ForLearning" in name and game == "last")]
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
-@pytest.mark.parametrize("game", GAMES)
-@every_wrapper
+@pytest.mark.parametrize(("name", "game"), PLAYED)
 def test_copy_i_is_the_scalar_environment_with_seed_plus_i(name: str, game: str, mode: AutoresetMode) -> None:
     """Over two episodes of samples, and the offers are always taken."""
     batch = wrapped(name, 2, autoreset_mode=mode, **GAMES[game])
@@ -300,6 +307,16 @@ BAD_ACTIONS: dict[str, list[tuple[Any, tuple[str, ...]]]] = {
         (0.5, ("action", "0.5", "-1 to 1", "shape", "1")),
         ("much", ("action", "'much'", "numbers")),
     ],
+    "ForLearning": [
+        (15, ("action", "15", "0 to 14")),
+        (-1, ("action", "-1", "0 to 14")),
+        (0.5, ("action", "0.5", "integer", "0 to 14")),
+    ],
+    "ForLearning, continuous": [
+        ([0.0, 0.0, 1.5, 0.0], ("action", "1.5", "-1 to 1")),
+        ([0.0, np.nan, 0.0, 0.0], ("action", "nan", "-1 to 1")),
+        ([0.0, 0.0, 0.0], ("action", "0.", "-1 to 1", "shape", "4")),
+    ],
 }
 
 
@@ -396,6 +413,8 @@ def test_other_wrappers_may_stand_between() -> None:
         ("ProfitLevel", {"bonus": -1}, ("bonus = -1", "at least 0")),
         ("ProfitLevel", {"fading": np.nan}, ("fading = nan", "finite")),
         ("ProfitLevel", {"ending": None}, ("ending = None", "finite number at least 0")),
+        ("ForLearning", {"cap": -1}, ("cap = -1", "above 0")),
+        ("ForLearning", {"cap": 5}, ("cap = 5", "at most max_incentive = 4")),
     ],
 )
 def test_bad_options(name: str, options: dict[str, Any], words: tuple[str, ...]) -> None:

@@ -86,7 +86,7 @@ def test_actions_and_their_noise_move_with_their_arms(actions: Space, overall: i
 @pytest.mark.parametrize("n_arms", [1, 2, 5])
 def test_overall_actions_are_told_from_those_of_arms(n_arms: int) -> None:
     made = policy(Box(-1, 1, (2 + n_arms,)), n_arms, overall_actions=2)
-    assert [tuple(layer.shape) for layer in made.action_net.parameters()] == [(2, 32), (2,), (1, 64), (1,)]
+    assert [tuple(layer.shape) for layer in made.action_net.parameters()] == [(2, 24), (2,), (1, 48), (1,)]
     assert made.log_std.shape == (3,)
     action, _ = made.predict(np.zeros(6 * n_arms + 2, np.float32))
     assert action.shape == (2 + n_arms,)
@@ -98,6 +98,11 @@ def test_overall_actions_are_told_from_those_of_arms(n_arms: int) -> None:
 def test_actions_that_do_not_split_by_arm_are_refused(actions: Space, overall: int) -> None:
     with pytest.raises(ValueError, match="action_space = Box"):
         policy(actions, overall_actions=overall)
+
+
+def test_observations_that_do_not_split_by_arm_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"observation_space = Box.*set fields and overall"):
+        SetActorCritic(Box(-9, 9, (6 * K + 3,), np.float32), Discrete(5 * K), lambda _: 1e-3)
 
 
 def test_only_the_critic_sees_the_hidden_blocks() -> None:

@@ -1,0 +1,118 @@
+"""What the wrappers share: a menu of actions turns each action into an offer, for one environment or a batch."""
+
+from typing import Any, Protocol
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.spaces import Space, Tuple
+from gymnasium.vector import VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from pa_env import spaces
+from pa_env.checks import at_least, numbers
+from pa_env.game import Game
+from pa_env.gym_env import PrincipalEnv
+from pa_env.layout import UNTRIED, Block, Floats, Integers, block_columns
+from pa_env.vector_env import PrincipalVectorEnv
+
+
+class Menu(Protocol):
+    """What the principal may choose from. It holds no game, so that a copied environment keeps its own."""
+
+    def space(self, game: Game) -> Space[Any]:
+        """The actions of one copy."""
+
+    def offers(self, game: Game, actions: Any) -> Floats:
+        """Offers (copies, n_arms) for a batch of actions."""
+
+
+def floats(name: str, actions: Any, shape: tuple[int, ...], low: float, high: float) -> Floats:
+    """A batch of numbers from ``low`` to ``high``."""
+    values = numbers(name, actions)
+    if values.shape != shape or not ((values >= low) & (values <= high)).all():
+        each = f" of shape {shape[1:]}" + (f" for each of {shape[0]} copies" if shape[0] > 1 else "")
+        raise ValueError(f"{name} = {actions!r} must be numbers from {low:g} to {high:g},{each}")
+    return values
+
+
+def pair(action: Any) -> tuple[Any, Any]:
+    """An arm and an amount, or a batch of each."""
+    if not isinstance(action, tuple | list) or len(action) != 2:
+        raise ValueError(f"action = {action!r} must be a pair (arm, amount)")
+    return action[0], action[1]
+
+
+def one_hot(game: Game, arms: Integers, amounts: Floats) -> Floats:
+    """Offers of these amounts (copies,) on these arms (copies,), and of nothing on others."""
+    offers = np.zeros((game.copies, game.n_arms))
+    offers[np.arange(game.copies), arms] = amounts
+    return offers
+
+
+def brackets(game: Game, untried: float | None = None) -> tuple[Floats, Floats]:
+    """Between which incentives (copies, n_arms) each arm's price lies: the largest refused, the smallest accepted.
+
+    Args:
+        game: whose principals ask.
+        untried: what an arm that never accepted counts as accepting; None: UNTRIED above what it refused.
+    """
+    k = game.n_arms
+    low = game.summary[:, block_columns(Block.REFUSED, k)].astype(np.float64)
+    # The summary is in float32: the next number up is no less than the offer that was accepted.
+    accepted = np.nextafter(game.summary[:, block_columns(Block.ACCEPTED, k)], np.float32(np.inf)).astype(np.float64)
+    guess = low + UNTRIED if untried is None else untried
+    return low, np.maximum(low, np.where(accepted > game.max_incentive, guess, accepted))
+
+
+def highest(game: Game) -> float:
+    """What an agent with rewards in [0, 1] always accepts, 1 + 1/horizon; max_incentive when rewards are linear."""
+    return game.max_incentive if game.dim else min(1.0 + 1.0 / game.horizon, game.max_incentive)
+
+
+class _ScalarMenu(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
+    def __init__(self, env: gym.Env[Any, Any], menu: Menu) -> None:
+        gym.utils.RecordConstructorArgs.__init__(self, menu=menu)  # so that the specification makes it anew
+        super().__init__(env)
+        self.menu, self.action_space = menu, menu.space(game_behind(env))
+
+    def action(self, action: Any) -> Floats:
+        batch = tuple([part] for part in pair(action)) if isinstance(self.action_space, Tuple) else [action]
+        offer: Floats = self.menu.offers(game_behind(self.env), batch)[0]
+        return offer
+
+
+class _BatchedMenu(gym.vector.VectorActionWrapper):
+    def __init__(self, env: VectorEnv[Any, Any, Any], menu: Menu) -> None:
+        super().__init__(env)
+        self.menu, self.single_action_space = menu, menu.space(game_behind(env))
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def actions(self, actions: Any) -> Floats:
+        return self.menu.offers(game_behind(self.env), actions)
+
+
+def wrap(env: Any, menu: Menu) -> Any:
+    """The environment, scalar or batched, with the actions of a menu."""
+    game, batched = game_behind(env), isinstance(env, VectorEnv)
+    if (env.single_action_space if batched else env.action_space) != spaces.offers(game):
+        raise TypeError(f"env = {env} already takes other actions than incentives: one of these wrappers is enough")
+    return _BatchedMenu(env, menu) if batched else _ScalarMenu(env, menu)
+
+
+def game_behind(env: Any) -> Game:
+    """The game of an environment that may be wrapped."""
+    seat = getattr(env, "unwrapped", None)
+    if not isinstance(seat, PrincipalEnv | PrincipalVectorEnv):
+        raise TypeError(
+            f"env = {env!r} must be the principal's seat: PrincipalAgent-v0 or PrincipalAgentLinear-v0, from gym.make,"
+            " or from gym.make_vec without a vectorization_mode"
+        )
+    return seat.game
+
+
+def within(env: Any, name: str, value: float | None) -> float | None:
+    """``value``, if it is None or an incentive above 0."""
+    most = game_behind(env).max_incentive
+    if value is not None and at_least(name, value, 0.0, strictly=True) > most:
+        raise ValueError(f"{name} = {value} must be at most max_incentive = {most:g}")
+    return value

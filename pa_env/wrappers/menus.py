@@ -1,0 +1,121 @@
+"""Actions that mean the same in every state, on a fixed scale or relative to what each arm refused and accepted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Discrete, Space, Tuple
+
+from pa_env.checks import at_least, integers, whole
+from pa_env.game import Game
+from pa_env.layout import Floats
+from pa_env.wrappers.base import brackets, floats, highest, one_hot, pair, within, wrap
+
+
+class _Rescale:
+    def space(self, game: Game) -> Space[Any]:
+        return Box(-1.0, 1.0, (game.n_arms,), np.float32)
+
+    def offers(self, game: Game, actions: Any) -> Floats:
+        return game.max_incentive * np.abs(floats("action", actions, (game.copies, game.n_arms), -1.0, 1.0))
+
+
+class _Target:
+    def space(self, game: Game) -> Space[Any]:
+        return Tuple((Discrete(game.n_arms), Box(0.0, game.max_incentive, (), np.float64)))
+
+    def offers(self, game: Game, actions: Any) -> Floats:
+        arms, amounts = pair(actions)
+        amounts = floats("amount", amounts, (game.copies,), 0.0, game.max_incentive)
+        return one_hot(game, integers("arm", arms, game.copies, game.n_arms), amounts)
+
+
+@dataclass(frozen=True)
+class _Grid:
+    levels: int
+    top: float | None
+
+    def space(self, game: Game) -> Space[Any]:
+        return Discrete(game.n_arms * self.levels)
+
+    def offers(self, game: Game, actions: Any) -> Floats:
+        grid = np.linspace(0.0, game.max_incentive if self.top is None else self.top, self.levels)
+        arms, levels = np.divmod(integers("action", actions, game.copies, game.n_arms * self.levels), self.levels)
+        return one_hot(game, arms, grid[levels])
+
+
+@dataclass(frozen=True)
+class _Bracket:
+    above: float
+    cap: float | None
+
+    def space(self, game: Game) -> Space[Any]:
+        return Discrete(game.n_arms * 4)
+
+    def offers(self, game: Game, actions: Any) -> Floats:
+        arms, places = np.divmod(integers("action", actions, game.copies, 4 * game.n_arms), 4)
+        low, high = (ends[np.arange(game.copies), arms] for ends in brackets(game, self.cap or highest(game)))
+        amounts = np.choose(places, [low, (low + high) / 2, high, high + self.above])
+        return one_hot(game, arms, np.minimum(amounts, game.max_incentive))
+
+
+@dataclass(frozen=True)
+class _Profit:
+    bonus: float
+    fading: float
+    ending: float
+
+    def space(self, game: Game) -> Space[Any]:
+        return Box(-1.0, 1.0, (1,), np.float32)
+
+    def offers(self, game: Game, actions: Any) -> Floats:
+        level = floats("action", actions, (game.copies, 1), -1.0, 1.0)
+        estimate = (game.sums + 1.0) / (game.plays + 2.0)
+        left = (1.0 - game.arrays.state["t"] / game.horizon)[:, None]
+        bonus = self.bonus * left**self.ending * (game.plays + 2.0) ** -self.fading
+        return np.clip(estimate + bonus - level, 0.0, game.max_incentive)
+
+
+# Functions, since one name serves two class hierarchies; named like the classes that they stand for.
+# ruff: noqa: N802
+
+
+def RescaleIncentive(env: Any) -> Any:
+    """Actions in [-1, 1]^n_arms (float32), scaled by their absolute value.
+
+    No incentive is an inner point, where a new Gaussian policy starts, and there is no dead zone: an action below
+    zero pays too, so that a policy is never stuck where nothing it does changes the offer.
+    """
+    return wrap(env, _Rescale())
+
+
+def TargetArm(env: Any) -> Any:
+    """Actions (arm, amount in [0, max_incentive]): a one-hot offer."""
+    return wrap(env, _Target())
+
+
+def IncentiveGrid(env: Any, levels: int = 11, top: float | None = None) -> Any:
+    """Actions ``arm * levels + level``: that level of an even grid from 0 to ``top`` (default max_incentive)."""
+    levels = whole("levels", levels, 2)
+    return wrap(env, _Grid(levels, within(env, "top", top)))
+
+
+def BracketIncentive(env: Any, above: float = 0.05, cap: float | None = None) -> Any:
+    """Actions ``arm * 4 + place``; places: 0 largest refused offer, 1 middle, 2 smallest accepted, 3 ``above`` that.
+
+    An arm that never accepted counts as accepting ``cap``: by default 1 + 1/horizon, which an agent with rewards
+    in [0, 1] always accepts, or max_incentive when rewards are linear.
+    """
+    return wrap(env, _Bracket(at_least("above", above, 0.0), within(env, "cap", cap)))
+
+
+def ProfitLevel(env: Any, bonus: float = 0.576, fading: float = 0.507, ending: float = 0.385) -> Any:
+    """Actions c in [-1, 1]: offer every arm what it is worth but for a profit of c.
+
+    The offer is max(0, theta_hat_a + bonus_a - c) with theta_hat_a = (sum of X + 1) / (N_a + 2) and
+    bonus_a = bonus (1 - t/T)^ending (N_a + 2)^-fading. The agent, maximising its mean plus the offer, then picks the
+    jointly best arm by itself, and one number is left to learn.
+    """
+    return wrap(
+        env, _Profit(at_least("bonus", bonus, 0.0), at_least("fading", fading, 0.0), at_least("ending", ending, 0.0))
+    )
