@@ -20,7 +20,7 @@ def _simulation(principal: str, instance: str = "uniform", agent: str = "empiric
     def play() -> object:
         import baselines
 
-        return baselines.simulate(principal, instance, agent, horizon=60, seed=1)
+        return baselines.simulate(principal, instance, agent, horizon=60)
 
     return play
 

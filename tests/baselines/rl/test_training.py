@@ -50,7 +50,7 @@ def test_a_game_with_a_known_best_policy_is_learned() -> None:
     envs = GameVecEnv(IncentiveGrid(games, levels=9, top=0.8))
     options = {"n_arms": 2, "width": 16}
     model = PPO(SetActorCritic, envs, 3e-3, 20, 320, 4, seed=0, policy_kwargs=options, device="cpu")
-    model.learn(80_000)
+    model.learn(40_000)
     observations = envs.reset()
     for _ in range(horizon - 1):
         observations, *_ = envs.step(model.predict(observations, deterministic=True)[0])
