@@ -155,7 +155,7 @@ def test_a_finished_run_trains_no_more_and_others_are_kept_apart(
 @pytest.mark.parametrize("algo", ["sac", "recurrent-ppo"])
 def test_the_other_learners_train_and_go_on(algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed")
-    whole = run(tmp_path / "whole", steps=1024, name="tiny", lap=512, algo=algo)
+    whole = run(tmp_path / "whole", steps=512, name="tiny", lap=256, algo=algo)
     original, calls = Run._evaluate, []
 
     def fails_the_third_time(*arguments: object) -> None:
@@ -166,8 +166,8 @@ def test_the_other_learners_train_and_go_on(algo: str, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(Run, "_evaluate", fails_the_third_time)
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "cut", steps=1024, name="tiny", lap=512, algo=algo)
-    assert run(tmp_path / "cut", steps=1024, name="tiny", lap=512, algo=algo).record == whole.record
+        run(tmp_path / "cut", steps=512, name="tiny", lap=256, algo=algo)
+    assert run(tmp_path / "cut", steps=512, name="tiny", lap=256, algo=algo).record == whole.record
     assert (tmp_path / "whole" / "best.zip").exists()
     assert (tmp_path / "whole" / "best.npz").exists() == (algo == "sac")
 
