@@ -1,4 +1,4 @@
-"""The README's code blocks and the examples without options run as they stand, and its table lists every name."""
+"""The README's code blocks run as they stand, and its table lists every name."""
 
 import re
 import subprocess
@@ -13,7 +13,6 @@ import pa_env
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-EXAMPLES = [ROOT / "examples" / name for name in ("demo.py", "picture.py")]  # the others are in test_examples.py
 NAMES = {
     "`instance=`": pa_env.families(),
     "`agent=`": pa_env.agents(),
@@ -28,17 +27,8 @@ def test_every_block_is_found() -> None:
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
 def test_readme_block_runs(block: str, tmp_path: Path) -> None:
     # In a process of its own, away from the repository, as a reader would run it.
-    run(["-c", block], tmp_path)
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(example: Path, tmp_path: Path) -> None:
-    run([str(example)], tmp_path)
-
-
-def run(arguments: list[str], folder: Path) -> None:
-    command = [sys.executable, "-W", "error", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-W", "error", "-c", block]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

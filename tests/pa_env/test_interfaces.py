@@ -1,6 +1,7 @@
 """One game, four interfaces: the same seed gives the same rounds, bit for bit, whichever is used."""
 
 import copy
+import functools
 import hashlib
 import os
 import pickle
@@ -55,6 +56,20 @@ def same(traces: list[list[bytes]], expected: list[list[bytes]]) -> None:
         assert trace[: len(whole)] == whole
 
 
+@functools.cache
+def staggered(agent: str, instance: str) -> list[list[bytes]]:
+    """What batched copies must play in every mode: the rounds of the scalar environment."""
+    env = PrincipalEnv(**settings(agent, instance))
+    return [scalar_rounds(env, seed, offer_at, plan) for seed, plan in zip(SEEDS, STAGGERED, strict=True)]
+
+
+@functools.cache
+def staggered_follower(agent: str, instance: str, principal: str) -> list[list[bytes]]:
+    """The same for the agent's seat."""
+    env = FollowerEnv(principal=PRINCIPALS[principal](), **settings(agent, instance))
+    return [scalar_rounds(env, seed, arm_at, plan) for seed, plan in zip(SEEDS, STAGGERED, strict=True)]
+
+
 @pytest.mark.parametrize(("agent", "instance"), CASES)
 def test_aec_plays_the_rounds_of_gymnasium(agent: str, instance: str) -> None:
     lengths = [HORIZON, 7, HORIZON]
@@ -65,10 +80,8 @@ def test_aec_plays_the_rounds_of_gymnasium(agent: str, instance: str) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("agent", "instance"), CASES)
 def test_batched_copies_play_the_rounds_of_gymnasium(agent: str, instance: str, mode: str) -> None:
-    scalar = PrincipalEnv(**settings(agent, instance))
     envs = PrincipalVectorEnv(3, autoreset_mode=mode, **settings(agent, instance))
-    expected = [scalar_rounds(scalar, seed, offer_at, plan) for seed, plan in zip(SEEDS, STAGGERED, strict=True)]
-    same(batched_rounds(envs, SEEDS, offer_at, STAGGERED), expected)
+    same(batched_rounds(envs, SEEDS, offer_at, STAGGERED), staggered(agent, instance))
 
 
 @pytest.mark.parametrize("horizon", [1, 2, HORIZON])
@@ -144,10 +157,8 @@ def test_held_totals_are_bit_equal_past_the_flush_of_the_sums(agent: str) -> Non
 def test_batched_followers_play_the_rounds_of_the_scalar_one(
     agent: str, instance: str, principal: str, mode: str
 ) -> None:
-    scalar = FollowerEnv(principal=PRINCIPALS[principal](), **settings(agent, instance))
     envs = FollowerVectorEnv(3, principal=PRINCIPALS[principal](), autoreset_mode=mode, **settings(agent, instance))
-    expected = [scalar_rounds(scalar, seed, arm_at, plan) for seed, plan in zip(SEEDS, STAGGERED, strict=True)]
-    same(batched_rounds(envs, SEEDS, arm_at, STAGGERED), expected)
+    same(batched_rounds(envs, SEEDS, arm_at, STAGGERED), staggered_follower(agent, instance, principal))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -85,15 +85,19 @@ def test_compiles_where_no_cache_can_be_written(tmp_path: Path) -> None:
     for folder in folders:
         (folder / "__pycache__").touch()
     code = """
-import numpy as np
-import pa_env
-from pa_env.kernel.play import play
+import numba, pa_env
 from pa_env.game import Game
+from pa_env.kernel import agents, draws, instances, least_squares, play
+from pa_env.rules import compile_rule
 assert pa_env.__file__.startswith(PLACE), pa_env.__file__
-assert play._cache.cache_path is None, "this place has a cache after all"
-game = Game(n_arms=3, agent="oracle", observe=False)
+functions = [f for module in (agents, draws, instances, least_squares, play) for f in vars(module).values()]
+paths = [f.stats.cache_path for f in functions if numba.extending.is_jitted(f)]
+assert paths == [None] * len(paths), "this place has a cache after all"
+game = Game(n_arms=3)
 game.begin([1])
-assert game.hold([0, 0.5, 0], rounds=20).plays.sum() == 20
+assert game.instance().mu.size == 3
+rule = compile_rule(lambda memory, plays, sums, arm, reward, offer: arm + 1)
+assert rule(*game.sums, *game.plays, *game.sums, 1, 0.0, *game.sums) == 2
 """
     nowhere = str(installed / "__init__.py" / "cache")  # below a file there is no folder, not even for root
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])

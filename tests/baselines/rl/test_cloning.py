@@ -81,9 +81,9 @@ def test_a_clone_earns_what_the_script_earns_and_keeps_it_in_training(name: str,
     envs = GameVecEnv(wrapper(games(64)), objective="utility", staggered=True)
     model = PPO(SetActorCritic, envs, 3e-4, 100, 1600, 4, seed=0, policy_kwargs={"n_arms": K}, device="cpu")
     if wrapper is BracketIncentive:
-        observations, actions = demonstrations(script, wrapper(games(512)), seed=0)
+        observations, actions = demonstrations(script, wrapper(games(256)), seed=0)
     else:
-        observations, offers = demonstrations(script, games(512), seed=0)
+        observations, offers = demonstrations(script, games(256), seed=0)
         actions = offers / GAME["max_incentive"]
     clone(model.policy, observations, actions)
     enough = 0.9 * utility(script, games(500))

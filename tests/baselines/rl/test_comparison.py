@@ -18,12 +18,12 @@ from baselines.tasks import task
 SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "oracle", "ppo-k3-t100"))
 
 
-@pytest.fixture
-def found(tmp_path: Path) -> dict[str, dict[str, comparison.Scores]]:
-    return comparison.run([SMALL], 20, tmp_path, "pa-bench compare", workers=1, quiet=True)
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, comparison.Scores]]:
+    return comparison.run([SMALL], 20, tmp_path_factory.mktemp("scores"), "pa-bench compare", workers=1, quiet=True)
 
 
-def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.Scores]], tmp_path: Path) -> None:
+def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.Scores]]) -> None:
     scores = found[SMALL.name]
     assert list(scores) == [*SMALL.principals, comparison.own_script("ppo-k3-t100")]
     for name, own in scores.items():

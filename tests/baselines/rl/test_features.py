@@ -200,7 +200,7 @@ def test_the_good_arm_is_found_wherever_it_stands(kind: type) -> None:
     options = {"n_arms": 3, "horizon": 20, "instance": shuffled, "agent": "oracle", "autoreset_mode": "Disabled"}
     envs = GameVecEnv(IncentiveGrid(gym.make_vec("PrincipalAgent-v0", 64, **options), levels=3, top=0.9))
     model = PPO(kind, envs, 3e-3, 20, 320, 4, gamma=1.0, seed=0, policy_kwargs={"n_arms": 3}, device="cpu")
-    model.learn(60_000)
+    model.learn(20_000)
     envs.seed(10**6)
     observations, earned = envs.reset(), 0.0
     for _ in range(20):

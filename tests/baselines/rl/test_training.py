@@ -50,7 +50,7 @@ def test_a_game_with_a_known_best_policy_is_learned() -> None:
     envs = GameVecEnv(IncentiveGrid(games, levels=9, top=0.8))
     options = {"n_arms": 2, "width": 16}
     model = PPO(SetActorCritic, envs, 3e-3, 20, 320, 4, seed=0, policy_kwargs=options, device="cpu")
-    model.learn(80_000)
+    model.learn(40_000)
     observations = envs.reset()
     for _ in range(horizon - 1):
         observations, *_ = envs.step(model.predict(observations, deterministic=True)[0])
@@ -155,7 +155,7 @@ def test_a_finished_run_trains_no_more_and_others_are_kept_apart(
 @pytest.mark.parametrize("algo", ["sac", "recurrent-ppo"])
 def test_the_other_learners_train_and_go_on(algo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sb3_contrib", reason="sb3-contrib is not installed")
-    whole = run(tmp_path / "whole", steps=1024, name="tiny", lap=512, algo=algo)
+    whole = run(tmp_path / "whole", steps=512, name="tiny", lap=256, algo=algo)
     original, calls = Run._evaluate, []
 
     def fails_the_third_time(*arguments: object) -> None:
@@ -166,8 +166,8 @@ def test_the_other_learners_train_and_go_on(algo: str, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(Run, "_evaluate", fails_the_third_time)
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "cut", steps=1024, name="tiny", lap=512, algo=algo)
-    assert run(tmp_path / "cut", steps=1024, name="tiny", lap=512, algo=algo).record == whole.record
+        run(tmp_path / "cut", steps=512, name="tiny", lap=256, algo=algo)
+    assert run(tmp_path / "cut", steps=512, name="tiny", lap=256, algo=algo).record == whole.record
     assert (tmp_path / "whole" / "best.zip").exists()
     assert (tmp_path / "whole" / "best.npz").exists() == (algo == "sac")
 
