@@ -19,8 +19,13 @@ SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, comparison.Scores]]:
-    return comparison.run([SMALL], 20, tmp_path_factory.mktemp("scores"), "pa-bench compare", workers=1, quiet=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("scores")
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> dict[str, dict[str, comparison.Scores]]:
+    return comparison.run([SMALL], 20, folder, "pa-bench compare", workers=1, quiet=True)
 
 
 def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.Scores]]) -> None:
@@ -34,10 +39,10 @@ def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.
 
 
 def test_what_is_kept_is_a_benchmark_and_not_played_again(
-    found: dict[str, dict[str, comparison.Scores]], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    found: dict[str, dict[str, comparison.Scores]], folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert read(tmp_path).rows["rounds"].unique().tolist() == [100]
-    again = comparison.run([SMALL], 15, tmp_path, "pa-bench compare", workers=1)
+    assert read(folder).rows["rounds"].unique().tolist() == [100]
+    again = comparison.run([SMALL], 15, folder, "pa-bench compare", workers=1)
     assert "To play: 0 episodes" in capfd.readouterr().err
     assert again[SMALL.name]["zero"]["utility"].tolist() == found[SMALL.name]["zero"]["utility"][:15].tolist()
 
