@@ -64,7 +64,7 @@ def test_the_demo_shows_refusals_and_acceptances(tmp_path: Path) -> None:
 def test_the_benchmark_takes_the_principal_of_the_example(tmp_path: Path) -> None:
     spec = f"{ROOT / 'examples' / 'own_principal.py'}:Sampler"
     options = ["--task", "tiny", "--principal", spec, "--seeds", "1", "--workers", "1", "--out", str(tmp_path / "out")]
-    assert "own_principal" in run(["-m", "baselines", "run", *options], tmp_path)
+    assert "sampler" in run(["-m", "baselines", "run", *options], tmp_path)
 
 
 def test_a_principal_is_trained_in_thirty_lines() -> None:
