@@ -176,7 +176,7 @@ def _table_1() -> Iterator[Task]:
 def _default() -> Iterator[Task]:
     yield from _short()
     for agent in IID_AGENTS:
-        yield setting(agent, "uniform", 5, 10**7)
+        yield setting(agent, "uniform", 5, 10**6)
     for agent in ("ols", "oracle"):
         yield setting(agent, "unit-ball", 5, 10**4)
 

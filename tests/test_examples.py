@@ -106,7 +106,7 @@ def test_the_benchmark_takes_the_principal_of_the_example(tmp_path: Path) -> Non
     options = ["--task", "tiny", "--principal", spec, "--seeds", "1", "--workers", "1", "--out", str(tmp_path / "out")]
     shown = CliRunner().invoke(app, ["run", *options])
     assert shown.exit_code == 0, shown.output
-    assert "own_principal" in shown.output
+    assert "sampler" in shown.output
 
 
 def test_a_principal_is_trained_in_thirty_lines() -> None:

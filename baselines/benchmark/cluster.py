@@ -21,6 +21,7 @@ from baselines.benchmark.waiting import Queue
 from baselines.files import StoreError
 
 SECONDS_TO_ANSWER = 5  # for a cluster at an address
+START = 60.0  # seconds that a worker may take to start, beside the timeout of its block
 LOOK = 1.0  # seconds between two looks for blocks that take too long
 Packed = dict[str, dict[str, bytes]]  # the files of specs, by where they are said to be: names and contents
 
@@ -58,7 +59,10 @@ def on_ray(
         while True:
             cores = max(1, ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
             while len(playing) < cores and (block := waiting.next()) is not None:
-                playing[play[bool(block.own)].remote(block, shared, versions())] = block, time.monotonic() + timeout
+                playing[play[bool(block.own)].remote(block, shared, versions())] = (
+                    block,
+                    time.monotonic() + START + timeout,
+                )
             if not playing:
                 return
             done, _ = ray.wait(list(playing), timeout=LOOK)

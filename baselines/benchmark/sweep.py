@@ -10,7 +10,7 @@ from typing import NamedTuple
 from baselines.benchmark import cluster, processes
 from baselines.benchmark.blocks import Block, Result, blocks_of, check
 from baselines.benchmark.progress import shown
-from baselines.benchmark.specs import Described, describe, is_own, make_instance, parse
+from baselines.benchmark.specs import Described, describe, is_own, make_agent, make_instance, parse
 from baselines.benchmark.store import locked
 from baselines.tasks import DEFAULT_AGENTS, Task, setting
 from pa_env.checks import at_least, known, whole
@@ -77,7 +77,7 @@ def plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int | Non
     ]
     groups: dict[tuple[str, ...], list[Block]] = {}
     for first, *_ in parts:
-        groups.setdefault(tuple(filter(is_own, first.own)), []).append(first)
+        groups.setdefault(tuple(parse(spec).where for spec in first.own if is_own(spec)), []).append(first)
     described: dict[str, Described] = {}
     for own, blocks in groups.items():
         try:
@@ -112,27 +112,24 @@ def own_task(agent: str | None, instance: str, n_arms: int | None, horizon: int,
         dim: dimensions, if rewards are linear; None: as many as the instance has, or 3.
     """
     whole("horizon", horizon, 2)
-    labels = {}
-    for spec, what in ((agent or DEFAULT_AGENTS[0], "agent"), (instance, "instance")):
-        if is_own(spec):
-            labels[spec], (n_arms, dim) = processes.call(TIMEOUT, _measure, spec, what, n_arms, dim)
-        elif what == "agent":
-            known("agent", parse(spec, "agent").where, AGENTS)
-        else:
-            _, (n_arms, dim) = _measure(spec, what, n_arms, dim)
-    made = setting(agent or DEFAULT_AGENTS[bool(dim)], instance, n_arms or 5, horizon, 1.0, dim, labels)
-    if not is_own(made.agent):
-        made.make_agent()
-    return made
+    if agent is not None and not is_own(agent):
+        known("agent", parse(agent, "agent").where, AGENTS)
+    named = (agent, instance, n_arms, dim)
+    own = is_own(instance) or (agent is not None and is_own(agent))
+    labels, K, d = processes.call(TIMEOUT, _measure, *named) if own else _measure(*named)
+    return setting(agent or DEFAULT_AGENTS[bool(d)], instance, K, horizon, 1.0, d, labels)
 
 
-def _measure(spec: str, what: str, n_arms: int | None, dim: int | None) -> tuple[str, tuple[int | None, int | None]]:
-    """The label of an agent or an instance, and the sizes of games with it."""
-    label = describe(spec, what).label
-    if what == "agent":
-        return label, (n_arms, dim)
-    sized = source(make_instance(spec), n_arms, dim)
-    return label, (sized.n_arms, sized.dim or None)
+def _measure(
+    agent: str | None, instance: str, n_arms: int | None, dim: int | None
+) -> tuple[dict[str, str], int, int | None]:
+    """The labels of users' own agent and instance, and the sizes of a game with them."""
+    if agent is not None:
+        make_agent(agent)
+    sized = source(make_instance(instance), n_arms, dim)
+    named = {agent: "agent", instance: "instance"}
+    labels = {spec: describe(spec, what).label for spec, what in named.items() if spec and is_own(spec)}
+    return labels, sized.n_arms, sized.dim or None
 
 
 def run(
