@@ -101,7 +101,7 @@ def test_actions_that_do_not_split_by_arm_are_refused(actions: Space, overall: i
 
 
 def test_observations_that_do_not_split_by_arm_are_refused() -> None:
-    with pytest.raises(ValueError, match="observation_space = Box.*set fields and overall"):
+    with pytest.raises(ValueError, match=r"observation_space = Box.*set fields and overall"):
         SetActorCritic(Box(-9, 9, (6 * K + 3,), np.float32), Discrete(5 * K), lambda _: 1e-3)
 
 
