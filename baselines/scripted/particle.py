@@ -23,9 +23,9 @@ class Particle(Principal):
     Guarantee: none. R_T, and that of the profit target and of bracket UCB in the same episodes (seeds 0, 1, ...):
     1.07, 1.45 and 1.51 at K = 3, T = 100 (5000 seeds, uniform instances, as below unless said otherwise); 1.83, 2.43
     and 2.59 at K = 5, T = 200 (5000), and 2.60, 3.36 and 3.54 on misaligned ones (5000); 3.35, 4.25 and 4.53 at K = 5,
-    T = 1000 (3000); 7.75, 8.16 and 10.35 against the oracle agent, K = 5, T = 200 (5000). All are from commands such as
+    T = 1000 (3000); 7.75, 8.16 and 10.35 against the oracle agent, K = 5, T = 200 (5000). All are from calls such as
 
-        pa-bench run --task k5-t200-uniform --principal particle --principal profit-target --seeds 5000
+        baselines.simulate("particle", "uniform", "oracle", horizon=200, seeds=range(5000)).regret.mean()
 
     Where it fails:
 

@@ -232,7 +232,7 @@ def favourites(own: Beliefs) -> None:
 
 
 @inlined
-def cost(own: Beliefs, a: int, p: int) -> float:
+def cost(own: Beliefs, a: int, p: int) -> Any:
     """What particle ``p`` must be paid to play arm ``a``, a little above pi*_a; 0 if it prefers the arm anyway."""
     rival = own.second[p] if own.favourite[p] == a else own.highest[p]
     return max(0.0, rival - own.means[a, p] + MARGIN)

@@ -1,4 +1,4 @@
-"""What particle beliefs and the rules on them keep in their one memory vector; see :mod:`baselines.scripted.particle_beliefs`."""
+"""The memory vector of particle beliefs and of rules on them; see :mod:`baselines.scripted.particle_beliefs`."""
 
 from enum import IntEnum
 from typing import Any, NamedTuple

@@ -49,7 +49,7 @@ def expected_rise(own: Beliefs, a: int, n: int) -> float:
 
 @compiled
 def set_worth(memory: Any, own: Beliefs, plays: Any, sums: Any) -> None:
-    """g of every arm, into ``own.worth``."""
+    """Put g of every arm into ``own.worth``."""
     left = max(0.0, 1.0 - memory[Entry.TIME] / memory[Entry.HORIZON])
     bonus = memory[Entry.BONUS] * left ** memory[Entry.FADE]
     for a in range(plays.size):

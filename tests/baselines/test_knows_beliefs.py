@@ -11,14 +11,15 @@ from baselines.scripted.knows_beliefs import WORTH
 from baselines.scripted.particle_beliefs import MARGIN
 from baselines.scripted.particle_memory import Entry
 from pa_env.game import Game
+from pa_env.layout import ARM, Floats, Integers
 
 SEEDS = 60_000  # none of them was used to choose a parameter
 K, T = 4, 60
 
 
-def worth(t: int, plays: np.ndarray, sums: np.ndarray, means: np.ndarray, objective: str) -> np.ndarray:
-    """g of every arm, plainly."""
-    given = {entry: 0.0 for entry in Entry} | WORTH[objective]
+def worth(t: int, plays: Integers, sums: Floats, means: Floats, objective: str) -> Floats:
+    """The worth g of every arm, plainly."""
+    given = dict.fromkeys(Entry, 0.0) | WORTH[objective]
     left, found = 1 - t / T, np.empty(K)
     for a in range(K):
         n, estimate = plays[a], (sums[a] + 1) / (plays[a] + 2)
@@ -47,7 +48,7 @@ def test_every_offer_as_described(objective: str) -> None:
             others = np.array([np.delete(means, a).max() for a in range(K)])
             net = found - np.maximum(0.0, others - means + MARGIN)
             net[means.argmax()] = max(net[means.argmax()], found[means.argmax()])  # plays it unpaid: the lowest of ties
-            arm = int(game.play(offer)[0, 6])
+            arm = int(game.play(offer)[0, ARM])
             assert net[arm] > net.max() - 1e-9
             assert offer[arm] == pytest.approx(max(0.0, others[arm] - means[arm] + MARGIN) if offer.any() else 0.0)
             assert (np.delete(offer, arm) == 0).all()

@@ -73,7 +73,7 @@ def test_particles_follow_the_exact_law_of_the_agents_means(level: int) -> None:
     assert len(expected) > 5
     counts = np.rint(own.means * plays[:, None]).astype(int)
     np.testing.assert_allclose(counts / plays[:, None], own.means, atol=1e-12)
-    found = {means: own.weights[(counts.T == np.rint(means * plays)).all(axis=1)].sum() for means in expected}
+    found = {means: own.weights[(np.rint(means * plays) == counts.T).all(axis=1)].sum() for means in expected}
     assert sum(found.values()) == pytest.approx(1.0)
     for means, probability in expected.items():  # each of at most 4 resamplings adds as much variance as the first draw
         error = math.sqrt(5 * probability * (1 - probability) / PARTICLES)
@@ -200,8 +200,8 @@ def test_the_offer_is_the_best_of_all(n_arms: int, patience: float) -> None:
 
 
 def test_worth_as_described() -> None:
-    parameters = dict(bonus=0.7, decay=0.4, fade=0.3, ceiling=1.1, newness=0.2)
-    parameters |= dict(teaching=0.9, horizon=50, time=20)
+    parameters = {"bonus": 0.7, "decay": 0.4, "fade": 0.3, "ceiling": 1.1, "newness": 0.2, "teaching": 0.9}
+    parameters |= {"horizon": 50, "time": 20}
     memory, own = beliefs(3, 6, knows=0.5)
     for name, value in parameters.items():
         memory[Entry[name.upper()]] = value
