@@ -28,9 +28,11 @@ PRINCIPALS = {
     "explore-then-commit": "explore_then_commit:ExploreThenCommit",
     "profit-target": "profit_target:ProfitTarget",
     "bracket-ucb": "bracket_ucb:BracketUCB",
+    "particle": "particle:Particle",
     "zero": "simple:Zero",
     "fixed": "simple:Fixed",
     "oracle": "simple:Oracle",
+    "knows-beliefs": "knows_beliefs:KnowsBeliefs",
 }
 WEIGHTS = Path(__file__).parent / "rl" / "weights"  # of the trained principals that come with the package
 POLICY = ".npz"  # how the names of policy files end

@@ -1,0 +1,85 @@
+"""A privileged yardstick: told what the agent believes, and left to learn its own rewards."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from baselines.protocol import Principal, Rounds, hold, offer
+from baselines.scripted.particle_memory import Entry, fresh_memory, inlined_beliefs_of
+from baselines.scripted.particle_rule import make_offer
+from pa_env.checks import known
+from pa_env.compiling import Direct, compiled
+from pa_env.game import Game
+
+# Parameters of the worth g, for each objective.
+WORTH = {
+    "regret": {Entry.BONUS: 0.73, Entry.DECAY: 0.43, Entry.FADE: 0.37, Entry.CEILING: 1.42, Entry.TEACHING: -0.05},
+    "utility": {
+        Entry.BONUS: 1.08,
+        Entry.DECAY: 0.39,
+        Entry.FADE: 0.22,
+        Entry.CEILING: 1.74,
+        Entry.NEWNESS: -0.6,
+        Entry.TEACHING: 2.36,
+    },
+}
+
+
+@compiled
+def _respond(memory: Any, plays: Any, sums: Any, means: Any, offer: Any) -> int:
+    """Write the best offer to an agent that believes ``means`` (K,), and return its arm or NO_ARM."""
+    own = inlined_beliefs_of(memory, offer.size)
+    for a in range(offer.size):
+        own.means[a, 0] = means[a]
+    return make_offer(memory, own, plays, sums, offer)
+
+
+respond: Callable[..., int] = Direct(_respond)
+
+
+class KnowsBeliefs(Principal):
+    """Privileged: told muhat(t), it moves the agent to the arm with the largest g + muhat at the least price.
+
+    It is the particle principal with one particle, which is the truth: the worth g_a of an arm, an estimate of theta_a
+    with a bonus, is that of :mod:`baselines.scripted.particle_rule`, and pi*_a is known. What it loses, it loses by
+    learning theta. What other principals lose beyond that is what not knowing the agent's beliefs costs them. It is a
+    yardstick, not a bound: a better index than g may exist.
+
+    Guarantee: none. It assumes a greedy agent that learns: an agent that explores, or keeps its own regret low, does
+    not always play what it is paid for. The parameters were chosen at K = 3 to 5 and T = 100 to 1000 on uniform
+    instances; at long horizons, and for utility on misaligned instances, others would do better.
+
+    Args:
+        n_arms: Number of arms K, at least 1.
+        horizon: Number of rounds T, at least 2.
+        objective: What the parameters of g were chosen for: "regret" (R_T) or "utility". For utility it tries arms
+            early, while the agent knows nothing and trials are cheap, and avoids teaching it what it likes.
+
+    """
+
+    name = "knows-beliefs"
+    privileged = True
+
+    def __init__(self, n_arms: int, horizon: int, objective: str = "regret") -> None:
+        known("objective", objective, WORTH)
+        self.objective = objective
+        self.game: Game | None = None
+        super().__init__(n_arms, horizon)
+
+    def attach(self, game: Game) -> None:
+        """Remember the game whose agent it reads."""
+        self.game = game
+
+    def rounds(self) -> Rounds:
+        """The best offer to the agent's beliefs, round by round."""
+        if self.game is None:
+            raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
+        memory = fresh_memory(self.n_arms, 1, np.random.default_rng(0), knows=0.0)
+        memory[Entry.HORIZON] = self.horizon
+        for entry, value in WORTH[self.objective].items():
+            memory[entry] = value
+        amounts = np.zeros(self.n_arms)
+        while True:
+            arm = respond(memory, self.plays, self.sums, self.game.means[0], amounts)
+            yield hold(arm, amounts[arm]) if arm >= 0 else offer({})
