@@ -107,6 +107,7 @@ class PlainEpsilonGreedy(Plain):
     def __init__(self, n_arms: int, rng: np.random.Generator, m: float, variant: str) -> None:
         super().__init__(n_arms, rng)
         self.m, self.variant = m, variant
+        self.solved = np.empty(0)  # limits of the last linear program
 
     def probability(self, t: int) -> float:
         return self.m / t
@@ -121,8 +122,10 @@ class PlainEpsilonGreedy(Plain):
         return found
 
     def exploit(self) -> Floats:
-        point = smallest(self.limits())
-        self.s_hat = self.s_hat if point is None else point
+        limits = self.limits()
+        if not np.array_equal(limits, self.solved):
+            point, self.solved = smallest(limits), limits
+            self.s_hat = self.s_hat if point is None else point
         paid = np.array([offer[arm] for offer, arm in zip(self.offers, self.played, strict=True)])
         credits = np.array(self.rewards) - (paid if self.variant == "as-published" else 0.0)
         return self.price(self.theta_hat(credits), len(self.explorations) - 1)
@@ -132,13 +135,14 @@ class PlainRobustEpsilonGreedy(Plain):
     def __init__(self, n_arms: int, rng: np.random.Generator, m: float, q: float, window: int) -> None:
         super().__init__(n_arms, rng)
         self.m, self.q, self.window = m, q, window
+        self.solved = 0  # explorations at the last linear program
 
     def probability(self, t: int) -> float:
         return float(self.m * (t + 1) ** -self.q)
 
     def exploit(self) -> Floats:
         rounds = self.explorations
-        if rounds:
-            last = rounds[-self.window :]
+        if len(rounds) > self.solved:
+            last, self.solved = rounds[-self.window :], len(rounds)
             _, self.s_hat = least_violation(np.array([self.offers[t] for t in last]), [self.played[t] for t in last])
         return self.price(self.theta_hat(np.array(self.rewards)), len(rounds))

@@ -181,9 +181,10 @@ def pair(name: str, instance: IID) -> tuple[Principal, dict[str, Any]]:
     return principal, {"agent": copy.deepcopy(agent), "instance": instance}
 
 
-@pytest.mark.parametrize("rewards", ["bernoulli", "beta", "gaussian", "constant"])
+@pytest.mark.parametrize("rewards", ["bernoulli", "gaussian"])  # with ties between means, and without bounds
 @pytest.mark.parametrize("name", PAIRS)
 def test_every_interface_gives_the_rounds_of_the_simulation(name: str, rewards: str) -> None:
+    """Through several phases, with agents of every kind; test_every_interface.py has every principal and agent."""
     principal, settings = pair(name, IID(MU, THETA, rewards))
     expected = by_simulation(principal, SEED, **settings)
     for interface, played in INTERFACES.items():
