@@ -1,4 +1,4 @@
-"""The README's code blocks run as they stand, and its table lists every name."""
+"""The README's code blocks run as they stand and print what stands below them; its table lists every name."""
 
 import re
 import subprocess
@@ -12,7 +12,8 @@ import pa_env
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+# Each with what it prints, if that is shown.
+BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, flags=re.DOTALL)
 NAMES = {
     "`instance=`": pa_env.families(),
     "`agent=`": pa_env.agents(),
@@ -21,15 +22,18 @@ NAMES = {
 
 
 def test_every_block_is_found() -> None:
-    assert len(BLOCKS) == README.count("```python") >= 5
+    assert len(BLOCKS) == README.count("```python") >= 3
+    assert sum(bool(shown) for _, shown in BLOCKS) == README.count("```text") >= 2
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
-def test_readme_block_runs(block: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("block", "shown"), BLOCKS, ids=range(len(BLOCKS)))
+def test_readme_block_runs(block: str, shown: str, tmp_path: Path) -> None:
     # In a process of its own, away from the repository, as a reader would run it.
     command = [sys.executable, "-W", "error", "-c", block]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    if shown:
+        assert done.stdout == shown
 
 
 def column(heading: str) -> set[str]:
