@@ -55,8 +55,8 @@ class KnowsBeliefs(Principal):
 
     It assumes a greedy agent that learns: one that explores, or keeps its own regret low, does not always play what it
     is paid for. The parameters were searched at K = 3 and 5, T = 100 to 1000, one set for each objective. Where it
-    fails: on misaligned instances its utility is hardly above that of no incentive (+ .8 +- .7 at K = 5, T = 200), where
-    parameters of their own would reach more.
+    fails: on misaligned instances its utility is hardly above that of no incentive (+ .8 +- .7 at K = 5, T = 200);
+    parameters of their own would reach more there.
 
     Args:
         n_arms: Number of arms K, at least 1.
