@@ -96,7 +96,14 @@ BELIEFS = {
     "suspicion": (0.02, 1.0),
     "forgetting": (0.0, 10.0),
 }
-SPACES = {"profit-target": BELIEFS, "bracket-ucb": BELIEFS | {"optimism": (1.0, 5.0)}}
+PARTICLE = {
+    "bonus": (0.3, 1.2),
+    "decay": (0.3, 0.8),
+    "fade": (0.1, 1.0),
+    "ceiling": (1.0, 2.0),
+    "patience": (0.01, 0.3),
+}
+SPACES = {"profit-target": BELIEFS, "bracket-ucb": BELIEFS | {"optimism": (1.0, 5.0)}, "particle": PARTICLE}
 
 
 def shipped(principal: str) -> dict[str, float]:

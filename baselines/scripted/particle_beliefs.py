@@ -48,10 +48,15 @@ MARGIN = 1e-7  # paid above what makes two arms equal
 
 
 @inlined
-def number(memory: Any, which: int, p: int) -> float:
-    """A number of particle ``p`` in this round, uniform in [0, 1)."""
-    key = draw(np.uint64(memory[Entry.KEY]), np.int64(memory[Entry.TIME]))
-    return uniform(key, which * np.int64(memory[Entry.PARTICLES]) + p + 1)
+def round_key(memory: Any) -> Any:
+    """The key of this round's draws."""
+    return draw(np.uint64(memory[Entry.KEY]), np.int64(memory[Entry.TIME]))
+
+
+@inlined
+def number(key: Any, own: Beliefs, which: int, p: int) -> float:
+    """A number of particle ``p`` in the round of this key, uniform in [0, 1)."""
+    return uniform(key, which * own.weights.size + p + 1)
 
 
 @compiled
@@ -83,7 +88,7 @@ def compare(own: Beliefs, arm: int) -> None:
 def weigh(memory: Any, own: Beliefs, arm: int) -> None:
     """Steps 1 to 3, and what the answer says of c0 and of an agent that knows its means."""
     K, P = own.means.shape
-    expected = 0.0
+    key, expected = round_key(memory), 0.0
     for p in range(P):
         expected += own.weights[p] if own.short[p] <= TIE else 0.0
         own.order[p] = 1.0
@@ -114,17 +119,17 @@ def weigh(memory: Any, own: Beliefs, arm: int) -> None:
     for p in range(P):
         own.weights[p] /= total
     if squares * P > 2.0 * total * total:
-        resample(memory, own)
+        resample(own, number(key, own, Draw.RESAMPLE, 0))
     for p in range(P):
-        if own.short[p] > TIE and number(memory, Draw.WRONG, p) * other < wrong:
-            correct(memory, own, arm, p)
+        if own.short[p] > TIE and number(key, own, Draw.WRONG, p) * other < wrong:
+            correct(key, own, arm, p)
 
 
 @compiled
-def resample(memory: Any, own: Beliefs) -> None:
+def resample(own: Beliefs, start: float) -> None:
     """As many copies of each particle as its weight says, up to rounding; ``order`` becomes 0 where a copy stands."""
     K, P = own.means.shape
-    start, passed, taken = number(memory, Draw.RESAMPLE, 0), 0.0, 0
+    passed, taken = 0.0, 0
     for p in range(P):
         passed += own.weights[p] * P
         before = taken
@@ -145,15 +150,15 @@ def resample(memory: Any, own: Beliefs) -> None:
 
 
 @compiled
-def correct(memory: Any, own: Beliefs, arm: int, p: int) -> None:
+def correct(key: Any, own: Beliefs, arm: int, p: int) -> None:
     """Change particle ``p`` in one arm so that ``arm`` wins, if that is possible: step 3."""
     expected = 0 if arm != 0 else 1
     for b in range(own.means.shape[0]):
         if b != arm and own.means[b, p] + own.offered[b] > own.means[expected, p] + own.offered[expected]:
             expected = b
-    beyond = number(memory, Draw.WRONG_BY, p) ** 4.0
+    beyond = number(key, own, Draw.WRONG_BY, p) ** 4.0
     least, most = own.means[arm, p] + own.short[p], own.means[expected, p] - own.short[p]
-    if number(memory, Draw.WRONG_ARM, p) < 0.5:
+    if number(key, own, Draw.WRONG_ARM, p) < 0.5:
         if least < 1.0:
             own.means[arm, p] = least + (1.0 - least) * beyond
             own.short[p] = 0.0
@@ -185,13 +190,13 @@ def set_bounds(own: Beliefs, arm: int, n: int) -> None:
 def move(memory: Any, own: Beliefs, plays: Any, arm: int) -> None:
     """Step 4."""
     K, P = own.means.shape
-    turn = np.int64(memory[Entry.TURN])
+    turn, t, key = np.int64(memory[Entry.TURN]), np.int64(memory[Entry.TIME]), round_key(memory)
     if turn == 0:
         return
     for p in range(P):
-        if own.order[p] > 0.0 and (p + np.int64(memory[Entry.TIME])) % turn != 0:
+        if own.order[p] > 0.0 and (p + t) % turn != 0:
             continue
-        b, u = int(number(memory, Draw.MOVED_ARM, p) * K), number(memory, Draw.MOVED_TO, p)
+        b, u = int(number(key, own, Draw.MOVED_ARM, p) * K), number(key, own, Draw.MOVED_TO, p)
         if own.knows[p] == 1.0:
             low, high = 0.0, 1.0
             for a in range(K):
@@ -211,9 +216,10 @@ def move(memory: Any, own: Beliefs, plays: Any, arm: int) -> None:
 @compiled
 def learn(memory: Any, own: Beliefs, arm: int, n: int) -> None:
     """Draw the unseen reward of ``arm``, played ``n`` times before, in every learner: step 5."""
+    key = round_key(memory)
     for p in range(own.weights.size):
         successes = n * own.means[arm, p]
-        reward = 1.0 if number(memory, Draw.REWARD, p) * (n + 2.0) < successes + 1.0 else 0.0
+        reward = 1.0 if number(key, own, Draw.REWARD, p) * (n + 2.0) < successes + 1.0 else 0.0
         own.means[arm, p] = own.means[arm, p] if own.knows[p] == 1.0 else (successes + reward) / (n + 1.0)
 
 
