@@ -79,6 +79,18 @@ def seed_of(value: Any) -> int | None:
     return None if value is None else whole("seed", value, 0, most=math.inf)
 
 
+def copy_seeds(seed: Any, copies: int) -> list[int | None] | None:
+    """Seeds of the copies of a batched game: an integer is the first of consecutive ones, a list has one for each."""
+    if seed is None:
+        return None
+    if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
+        if len(seed) != copies:
+            raise ValueError(f"seed = {seed!r} must be an integer, or one for each of {copies} copies")
+        return [seed_of(each) for each in seed]
+    first = whole("seed", seed, 0, most=math.inf)
+    return [first + i for i in range(copies)]
+
+
 def numbers(argument: str, value: Any, how_many: str = "") -> Floats:
     """``value`` as a float64 array; integers, floats and booleans of any shape are taken."""
     try:

@@ -87,6 +87,14 @@ INFO = tuple(round_info(np.zeros(len(Result))))
 INFO_NUMBERS = INFO[:ARM]  # the first columns of a result
 
 
+def round_infos(results: Floats) -> dict[str, Any]:
+    """What :func:`round_info` gives, as arrays over many copies."""
+    infos: dict[str, Any] = dict(zip(INFO_NUMBERS, results.T))  # noqa: B905 - the first columns
+    infos["arm"] = results[:, ARM].astype(np.int64)
+    infos["optimal_incentives"] = results[:, OPTIMAL:]
+    return infos
+
+
 class Ties(IntEnum):
     """Which of several maximisers an agent plays."""
 
