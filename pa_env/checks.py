@@ -110,9 +110,9 @@ def integers(argument: str, value: Any, size: int, below: int, ignored: NDArray[
         array = np.asarray(None)
     if array.shape == (size,) and array.dtype.kind in "iu":
         array = array if ignored is None else np.where(ignored, 0, array)
-        outside = np.flatnonzero((array < 0) | (array >= below))
-        if not outside.size:
+        if array.size and array.min() >= 0 and array.max() < below:
             return array.astype(np.int64)
+        outside = np.flatnonzero((array < 0) | (array >= below))
         where = f"{argument}[{outside[0]}]" if size > 1 else argument
         raise ValueError(f"{where} = {array[outside[0]]} must be an integer from 0 to {below - 1}")
     raise ValueError(f"{argument} = {_short(value)} must be {size} integer(s) from 0 to {below - 1}")

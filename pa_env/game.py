@@ -25,7 +25,7 @@ from pa_env.checks import at_least, seed_of, whole
 from pa_env.compiling import Direct, machine_code
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
 from pa_env.kernel import instances as kernel_instances
-from pa_env.kernel.agents import Kind, ask
+from pa_env.kernel.agents import Kind, ask, show_offers
 from pa_env.kernel.episodes import Recorded, Work, play_episodes
 from pa_env.kernel.play import follow, play
 from pa_env.layout import (
@@ -37,14 +37,12 @@ from pa_env.layout import (
     PRINCIPAL_SUM,
     REWARD,
     SCORES,
-    AgentBlock,
     Flags,
     Floats,
     Floats32,
     Integers,
     Rewards,
     Row,
-    block_columns,
     new_arrays,
     new_linear_arrays,
 )
@@ -90,7 +88,7 @@ class Followed(NamedTuple):
 # The kernel's ``play`` without Numba's look-up of types, by whether rewards are linear.
 _PLAY: dict[bool, Callable[..., int]] = {}
 _WITH_RULE: dict[tuple[Callable[..., int], bool], Callable[..., int]] = {}  # likewise, those that take a rule
-_ASK = Direct(ask)
+_ASK, _SHOW = Direct(ask), Direct(show_offers)
 
 
 def game_of(settings: Settings, copies: int = 1, known: Sequence[str] = ()) -> "Game":
@@ -159,7 +157,6 @@ class Game:
             self._initial = scripted.initial_for(self.n_arms, self.dim)
         self._seeds: list[int | None] = [None] * self.copies
         self._is_linear = self.dim > 0
-        self._agent_columns = tuple(block_columns(block, self.n_arms) for block in AgentBlock)
         self._offers_shape, self._results_shape = (self.copies, self.n_arms), (self.copies, OPTIMAL + self.n_arms)
 
     # ------------------------------------------------------------------------------------- episodes
@@ -442,10 +439,11 @@ class Game:
 
     def agent_view(self, offers: Floats) -> Floats32:
         """What the agents observe when these are their offers."""
+        _ = self.means  # users' own agents bring theirs up to date
         view = np.empty((self.copies, AGENT_BLOCKS * self.n_arms + 1), np.float32)
-        offer, mean, share = self._agent_columns
-        view[:, offer], view[:, mean], view[:, share] = offers, self.means, self.arrays.plays / self.horizon
-        view[:, -1] = self.arrays.state["t"] / self.horizon
+        bad = _SHOW(self.arrays, offers, view)
+        if bad >= 0:
+            raise checks.bad_offer("incentives", offers, bad, self.max_incentive)
         return view
 
     # ------------------------------------------------------------------------------------- checks

@@ -90,7 +90,6 @@ class TwoPlayerVectorEnv:
         if self._offers is not None:
             raise ResetNeeded("these offers have no answer yet: call answer(arms) before the next offer()")
         offers = checks.offers("incentives", incentives, (self.num_envs, self.game.n_arms)).copy()
-        self.game.check_offers(offers)
         view = self.game.agent_view(offers)
         self._offers = offers
         return view

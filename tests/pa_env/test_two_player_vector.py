@@ -116,5 +116,5 @@ def test_a_bad_move_is_refused_and_moves_nothing(offers: Any, arms: Any, message
 
 
 def test_unknown_arguments_are_named() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'render_mode'; known: .*num_envs, observation"):
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'render_mode'; known: .*num_envs, observation"):
         principal_agent_v0.vector_env(num_envs=2, render_mode="ansi")
