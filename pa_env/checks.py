@@ -118,6 +118,14 @@ def integers(argument: str, value: Any, size: int, below: int, ignored: NDArray[
     raise ValueError(f"{argument} = {_short(value)} must be {size} integer(s) from 0 to {below - 1}")
 
 
+def vector(argument: str, value: Any, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
+    """``value``, if it is an array of this type with one entry for each of ``size`` copies of a game."""
+    if type(value) is not np.ndarray or value.dtype != dtype or value.shape != (size,):
+        what = "booleans" if dtype.kind == "b" else "integers"
+        raise ValueError(f"{argument} = {_short(value)} must be an array of {size} {what}, one for each copy")
+    return value
+
+
 def arm_index(argument: str, value: Any, n_arms: int) -> int:
     """An arm's index as an int."""
     return whole(argument, value.item() if isinstance(value, np.ndarray) and value.size == 1 else value, 0, n_arms - 1)
@@ -140,9 +148,9 @@ def offers(argument: str, value: Any, shape: tuple[int, ...]) -> Floats:
     if type(value) is not np.ndarray or value.dtype is not FLOAT64:
         value = numbers(argument, value, f", one for each of {shape[-1]} arms")
     if value.shape != shape:
-        single = shape[1:] if shape[0] == 1 else shape
-        if value.shape != single:
-            raise ValueError(f"{argument} has shape {value.shape}, and must have one number for each arm: {single}")
+        if shape[0] != 1 or value.shape != shape[1:]:
+            expected = shape[1:] if shape[0] == 1 else shape
+            raise ValueError(f"{argument} has shape {value.shape}, and must have one number for each arm: {expected}")
         value = value[None]
     return value if value.flags.c_contiguous else np.ascontiguousarray(value)
 

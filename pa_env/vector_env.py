@@ -28,6 +28,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from pa_env import checks, spaces
+from pa_env.buffers import Buffers
 from pa_env.checks import copy_seeds, integers, known
 from pa_env.game import Game, Settings, game_of
 from pa_env.gym_env import Info, instance_option
@@ -191,6 +192,7 @@ class PrincipalVectorEnv(SeatVectorEnv):
     ) -> None:
         game = game_of(settings, num_envs, ("observation", "autoreset_mode", "render_mode"))
         self._columns = spaces.columns(game, observation)
+        self._buffers = Buffers(game.summary.shape, np.float32)
         super().__init__(
             game,
             spaces.principal_observations(game, observation),
@@ -200,7 +202,11 @@ class PrincipalVectorEnv(SeatVectorEnv):
         )
 
     def _observe(self) -> Floats32:
-        return spaces.principal_view(self.game.summary, self._columns)
+        if self._columns is not None:
+            return spaces.principal_view(self.game.summary, self._columns)
+        observations = self._buffers.take()
+        observations[...] = self.game.summary
+        return observations
 
     def _prepare(self, actions: Any) -> Any:
         if not self._idle:

@@ -9,13 +9,10 @@ import numpy as np
 from pa_env.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, normals, place, uniform
 from pa_env.layout import (
-    AGENT_BLOCKS,
     NO_ARM,
-    AgentBlock,
     Arrays,
     Exploration,
     Floats,
-    Floats32,
     Integers,
     Row,
     Scratch,
@@ -251,23 +248,6 @@ def ask(arrays: Arrays, offers: Floats, answers: Integers) -> int:
     if bad < 0:
         for i in range(offers.shape[0]):
             answers[i] = decide(arrays, offers, i).arm
-    return bad
-
-
-@compiled
-def show_offers(arrays: Arrays, offers: Floats, view: Floats32) -> int:
-    """Put into ``view`` (N, size) what each agent observes when these are the offers (:class:`AgentBlock`).
-
-    Returns the flat index of a bad offer, and shows nothing, or -1.
-    """
-    bad = first_bad(offers, arrays.rules[0].max_incentive)
-    n_arms, horizon = offers.shape[1], arrays.rules[0].horizon
-    for i in range(offers.shape[0] if bad < 0 else 0):
-        for b in range(n_arms):
-            view[i, AgentBlock.OFFER * n_arms + b] = offers[i, b]
-            view[i, AgentBlock.MEAN * n_arms + b] = arrays.arms[i, Row.MEAN, b]
-            view[i, AgentBlock.PLAY_SHARE * n_arms + b] = arrays.plays[i, b] / horizon
-        view[i, AGENT_BLOCKS * n_arms] = arrays.state[i].t / horizon
     return bad
 
 

@@ -21,17 +21,15 @@ from pa_env.kernel.agents import (
 )
 from pa_env.kernel.draws import draw_rewards
 from pa_env.kernel.least_squares import learn_linear
+from pa_env.kernel.observations import update_summary
 from pa_env.layout import (
     BLOCK_SIZE,
-    BLOCKS,
     FLUSH,
     NO_ARM,
     Arrays,
-    Block,
     Floats,
     Integers,
     LinearArrays,
-    Overall,
     Result,
     Row,
     Score,
@@ -66,27 +64,6 @@ def too_many(misses: int, held: int, alpha: float, beta: float) -> bool:
     """Whether an offer held for so many rounds is withdrawn: misses > alpha sqrt(held) + beta / sqrt(held)."""
     width = math.sqrt(held)
     return misses > alpha * width + beta / width
-
-
-@inlined
-def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -> None:
-    """Bring the principal's summary up to date: only what a round changes is written."""
-    summary, n_arms, horizon = arrays.summary, offers.shape[1], arrays.rules[0].horizon
-    refused, accepted, last = Block.REFUSED * n_arms, Block.ACCEPTED * n_arms, Block.OFFER * n_arms
-    summary[i, Block.PLAYED * n_arms + arrays.state[i].arm] = 0.0
-    summary[i, Block.PLAYED * n_arms + arm] = 1.0
-    summary[i, Block.THETA_HAT * n_arms + arm] = arrays.arms[i, Row.PRINCIPAL_SUM, arm] / arrays.plays[i, arm]
-    summary[i, Block.PLAY_SHARE * n_arms + arm] = arrays.plays[i, arm] / horizon
-    paid = np.float32(offers[i, arm])
-    low, high = min(summary[i, refused + arm], paid), min(summary[i, accepted + arm], paid)
-    for b in range(n_arms):
-        offered = np.float32(offers[i, b])
-        summary[i, refused + b] = max(summary[i, refused + b], offered)
-        summary[i, accepted + b] = max(summary[i, accepted + b], offered)
-        summary[i, last + b] = offered
-    summary[i, refused + arm], summary[i, accepted + arm] = low, high
-    summary[i, BLOCKS * n_arms + Overall.REWARD] = x
-    summary[i, BLOCKS * n_arms + Overall.TIME] = arrays.state[i].t / horizon
 
 
 @inlined

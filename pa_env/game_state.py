@@ -1,0 +1,239 @@
+"""The state of one or many copies of a game: episodes that begin, and what there is to see of them.
+
+:class:`pa_env.game.Game` plays rounds on it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from numpy.typing import ArrayLike
+
+from pa_env import checks
+from pa_env.buffers import Buffers
+from pa_env.checks import at_least, seed_of, whole
+from pa_env.compiling import Direct
+from pa_env.instances import IID, Instance, InstanceLike, Linear, source
+from pa_env.kernel import instances as kernel_instances
+from pa_env.kernel.agents import Kind
+from pa_env.kernel.observations import view_agents
+from pa_env.layout import (
+    AGENT_BLOCKS,
+    MEAN,
+    OPTIMAL,
+    PRINCIPAL_SUM,
+    SCORES,
+    Flags,
+    Floats,
+    Floats32,
+    Integers,
+    Rewards,
+    Row,
+    new_arrays,
+    new_linear_arrays,
+)
+from pa_env.python_agents import PythonAgents
+from pa_env.scripted_agents import Agent, ScriptedAgent, resolve
+from pa_env.seeding import generator_of, key_of, principal_seed
+
+LONGEST = 2**39 - 1  # as many rounds as have draws of their own
+_VIEW_AGENTS = Direct(view_agents)
+
+
+class GameState:
+    """Independent copies of one repeated game, before and between rounds.
+
+    Args:
+        n_arms: number of arms K; None: the instance's own, or 5.
+        horizon: rounds T in an episode.
+        agent: who answers; see :mod:`pa_env.agents`.
+        instance: what is unknown; see :mod:`pa_env.instances`.
+        max_incentive: the largest incentive; None: 4, or 2 dim + 2 when rewards are linear.
+        dim: dimensions of the arms, when rewards are linear.
+        copies: number of copies N.
+        observe: whether the principal's summary is kept.
+    """
+
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        horizon: int = 1000,
+        agent: str | ScriptedAgent | Agent = "empirical-mean",
+        instance: InstanceLike = "uniform",
+        max_incentive: float | None = None,
+        dim: int | None = None,
+        copies: int = 1,
+        observe: bool = True,
+    ) -> None:
+        self.source = source(instance, n_arms, dim)
+        self.n_arms, self.dim = self.source.n_arms, self.source.dim
+        self.horizon = whole("horizon", horizon, 1, LONGEST)
+        self.copies = whole("num_envs", copies, 1)
+        self.agent = resolve(agent)
+        if max_incentive is None:
+            max_incentive = 2.0 * self.dim + 2.0 if self.dim else 4.0
+        self.max_incentive = at_least("max_incentive", max_incentive, 0.0, strictly=True)
+        if observe and self.max_incentive > float(np.finfo(np.float32).max):
+            raise ValueError(
+                f"max_incentive = {max_incentive} must be at most 3e38, which a float32 observation can hold"
+            )
+        scripted = self.agent if isinstance(self.agent, ScriptedAgent) else None
+        self.arrays = new_arrays(
+            self.copies, self.n_arms, observe, exp3=scripted is not None and scripted.declaration.kind == Kind.EXP3
+        )
+        self.linear = new_linear_arrays(self.copies, self.n_arms, self.dim) if self.dim else None
+        self._python = None if scripted else PythonAgents(self.agent, self.copies, self.n_arms)  # type: ignore[arg-type]
+        self._initial = np.zeros(self.dim or self.n_arms)
+        rules = self.arrays.rules
+        rules["horizon"], rules["max_incentive"], rules["kind"] = self.horizon, self.max_incentive, Kind.PYTHON
+        if scripted is not None:
+            scripted.write_rules(rules, self.n_arms, self.dim)
+            self._initial = scripted.initial_for(self.n_arms, self.dim)
+        self._seeds: list[int | None] = [None] * self.copies
+        self._is_linear = self.dim > 0
+        self._offers_shape, self._results_shape = (self.copies, self.n_arms), (self.copies, OPTIMAL + self.n_arms)
+        self._buffers = Buffers(self._results_shape) if self.copies > 1 else None
+
+    # ------------------------------------------------------------------------------------- episodes
+
+    def begin(
+        self,
+        seeds: Sequence[int | None] | None = None,
+        which: Flags | None = None,
+        instance: InstanceLike | None = None,
+    ) -> None:
+        """Begin the next episode of some copies.
+
+        Args:
+            seeds: one for each copy. A copy given a seed starts anew from it; without one it goes on to the next
+                episode of its last seed.
+            which: (N,), the copies that begin; None: all of them.
+            instance: stands in for the game's own, for this episode.
+        """
+        origin = self.source
+        if instance is not None:
+            origin = source(instance, self.n_arms, self.dim or None)
+            if origin.dim != self.dim:
+                raise ValueError(f"instance = {instance!r} is linear, and this game is i.i.d.: pass dim={origin.dim}")
+        which = np.ones(self.copies, np.bool_) if which is None else which
+        given = [None] * self.copies if seeds is None else [seed_of(seed) for seed in seeds]
+        keys, episodes, kept = self.arrays.state["key"].copy(), self.arrays.state["episode"].copy(), self._seeds.copy()
+        for i in range(self.copies) if seeds is not None or not episodes.all() else ():
+            if which[i] and (given[i] is not None or not episodes[i]):
+                keys[i], episodes[i], kept[i] = key_of(given[i]), 0, given[i]
+        drawn: list[tuple[Any, Instance]] = []
+        if origin.fixed is not None:
+            drawn = [(which, origin.fixed)]
+        elif origin.draw is not None:
+            for i in np.flatnonzero(which).tolist():
+                drawn.append((i, origin.check(origin.draw(generator_of(keys[i], episodes[i], "instance")))))
+
+        self.arrays.state["key"], self.arrays.state["episode"], self._seeds = keys, episodes, kept
+        self._place(which, drawn)
+        kernel_instances.begin(self.arrays, self.linear, which, origin.family, self._initial)
+        for i in np.flatnonzero(which).tolist() if self._python else ():
+            self._python.reset(i, generator_of(keys[i], episodes[i], "agent"))  # type: ignore[union-attr]
+
+    def _place(self, which: Flags, drawn: list[tuple[Any, Instance]]) -> None:
+        """Put given instances in place; others are drawn by the kernel."""
+        state, arms = self.arrays.state, self.arrays.arms
+        state["rewards"][which] = Rewards.GAUSSIAN if self.dim else Rewards.BERNOULLI
+        state["noise"][which] = 1.0
+        for where, instance in drawn:
+            if isinstance(instance, Linear):
+                linear = self.linear
+                linear.vectors[where], state["noise"][where] = instance.arms, instance.noise  # type: ignore[union-attr]
+                linear.parameters[where] = np.stack([instance.s, instance.nu])  # type: ignore[union-attr]
+            else:
+                arms[where, Row.MU], arms[where, Row.THETA] = instance.mu, instance.theta
+                state["rewards"][where] = instance.code
+
+    def instance(self, i: int = 0) -> Instance:
+        """The instance that copy ``i`` plays in this episode."""
+        if self.linear is not None:
+            s, nu = self.linear.parameters[i]
+            return Linear(self.linear.vectors[i], s, nu, float(self.arrays.state["noise"][i]))
+        rewards = Rewards(int(self.arrays.state["rewards"][i])).name.lower()
+        return IID(self.arrays.arms[i, Row.MU], self.arrays.arms[i, Row.THETA], rewards)
+
+    def principal_seed(self, i: int = 0) -> int:
+        """The seed of the principal in copy ``i``'s episode: in the first one, the seed that the game was given."""
+        seed, state = self._seeds[i], self.arrays.state[i]
+        return principal_seed(seed, int(state["key"]), int(state["episode"]))
+
+    # ------------------------------------------------------------------------------------- what there is to see
+
+    @property
+    def rounds_played(self) -> int:
+        """Rounds that the first copy has played."""
+        return self.arrays.state["t"].item(0)
+
+    @property
+    def plays_python_agents(self) -> bool:
+        """Whether its agents are users' own Python objects."""
+        return self._python is not None
+
+    @property
+    def plays(self) -> Integers:
+        """How often each arm was played, (N, K): a view."""
+        return self.arrays.plays
+
+    @property
+    def sums(self) -> Floats:
+        """Sums of the principal's rewards X of each arm, (N, K): a view."""
+        return self.arrays.arms[:, PRINCIPAL_SUM]
+
+    @property
+    def means(self) -> Floats:
+        """The agents' beliefs muhat (N, K): a view."""
+        for i in range(self.copies) if self._python else ():
+            self.arrays.arms[i, Row.MEAN] = self._python.read_means(i)  # type: ignore[union-attr]
+        return self.arrays.arms[:, MEAN]
+
+    @property
+    def summary(self) -> Floats32:
+        """What the principals observe (N, summary_size(K)): a view."""
+        return self.arrays.summary
+
+    @property
+    def features(self) -> Floats:
+        """The arms as vectors (N, K, d), when rewards are linear: a view."""
+        return np.zeros((self.copies, self.n_arms, 0)) if self.linear is None else self.linear.vectors
+
+    def totals(self, i: int = 0) -> dict[str, float]:
+        """Sums of every score over the rounds of copy ``i`` so far."""
+        return dict(zip(SCORES, self.arrays.totals[i].sum(axis=0).tolist(), strict=True))
+
+    def agent_view(self, offers: ArrayLike) -> Floats32:
+        """What the agents observe when these are their offers."""
+        _ = self.means  # read from users' own agents
+        view = np.empty((self.copies, AGENT_BLOCKS * self.n_arms + 1), np.float32)
+        offered = checks.offers("incentives", offers, self._offers_shape)
+        bad = _VIEW_AGENTS(self.arrays, offered, view)
+        if bad >= 0:
+            raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
+        return view
+
+    # ------------------------------------------------------------------------------------- checks
+
+    def check_begun(self) -> None:
+        """Raise unless an episode has begun."""
+        if not self.arrays.state["episode"][0]:
+            raise ResetNeeded("the game has not begun: call reset() first")
+
+    def check_running(self) -> None:
+        """Raise unless the first copy is in the middle of an episode."""
+        self.check_begun()
+        if self.rounds_played >= self.horizon:
+            raise ResetNeeded(f"the game ended after horizon = {self.horizon} rounds: call reset() to play another")
+
+    def check_offers(self, offers: Floats) -> None:
+        """Raise unless every entry of ``offers`` is a number from 0 to max_incentive."""
+        bad = np.flatnonzero(~((offers >= 0) & (offers <= self.max_incentive)))
+        if bad.size:
+            raise checks.bad_offer("incentives", offers, int(bad[0]), self.max_incentive)
+
+    def _check_single(self) -> None:
+        if self.copies != 1:
+            raise ValueError(f"copies = {self.copies}: a whole stretch is played in a game of one copy only")

@@ -1,0 +1,45 @@
+"""What the players observe, written by compiled code."""
+
+import numpy as np
+
+from pa_env.compiling import compiled, inlined
+from pa_env.kernel.agents import first_bad
+from pa_env.layout import AGENT_BLOCKS, BLOCKS, AgentBlock, Arrays, Block, Floats, Floats32, Overall, Row
+
+
+@inlined
+def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -> None:
+    """Bring the principal's summary up to date: only what a round changes is written."""
+    summary, n_arms, horizon = arrays.summary, offers.shape[1], arrays.rules[0].horizon
+    refused, accepted, last = Block.REFUSED * n_arms, Block.ACCEPTED * n_arms, Block.OFFER * n_arms
+    summary[i, Block.PLAYED * n_arms + arrays.state[i].arm] = 0.0
+    summary[i, Block.PLAYED * n_arms + arm] = 1.0
+    summary[i, Block.THETA_HAT * n_arms + arm] = arrays.arms[i, Row.PRINCIPAL_SUM, arm] / arrays.plays[i, arm]
+    summary[i, Block.PLAY_SHARE * n_arms + arm] = arrays.plays[i, arm] / horizon
+    paid = np.float32(offers[i, arm])
+    low, high = min(summary[i, refused + arm], paid), min(summary[i, accepted + arm], paid)
+    for b in range(n_arms):
+        offered = np.float32(offers[i, b])
+        summary[i, refused + b] = max(summary[i, refused + b], offered)
+        summary[i, accepted + b] = max(summary[i, accepted + b], offered)
+        summary[i, last + b] = offered
+    summary[i, refused + arm], summary[i, accepted + arm] = low, high
+    summary[i, BLOCKS * n_arms + Overall.REWARD] = x
+    summary[i, BLOCKS * n_arms + Overall.TIME] = arrays.state[i].t / horizon
+
+
+@compiled
+def view_agents(arrays: Arrays, offers: Floats, view: Floats32) -> int:
+    """Write what the agents observe when these (N, K) are their offers, (N, AGENT_BLOCKS * K + 1).
+
+    Returns the flat index of a bad offer, and writes nothing, or -1.
+    """
+    bad = first_bad(offers, arrays.rules[0].max_incentive)
+    n_arms, horizon = offers.shape[1], arrays.rules[0].horizon
+    for i in range(offers.shape[0] if bad < 0 else 0):
+        for a in range(n_arms):
+            view[i, AgentBlock.OFFER * n_arms + a] = offers[i, a]
+            view[i, AgentBlock.MEAN * n_arms + a] = arrays.arms[i, Row.MEAN, a]
+            view[i, AgentBlock.PLAY_SHARE * n_arms + a] = arrays.plays[i, a] / horizon
+        view[i, AGENT_BLOCKS * n_arms] = arrays.state[i].t / horizon
+    return bad
