@@ -25,7 +25,7 @@ from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.episodes import Recorded
 from pa_env.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
-from pa_env.scripted_agents import Agent, ScriptedAgent
+from pa_env.scripted_agents import AgentLike
 
 ROUNDS_AT_ONCE = 200_000  # in one compiled call, which does not hear Ctrl-C: about 50 ms
 
@@ -95,7 +95,7 @@ def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
 def simulate(
     principal: str | Principal,
     instance: InstanceLike = "uniform",
-    agent: str | ScriptedAgent | Agent = "empirical-mean",
+    agent: AgentLike = "empirical-mean",
     horizon: int | None = None,
     seed: int = 0,
     checkpoints: ArrayLike | None = None,
@@ -257,7 +257,7 @@ class Match:
             self.play_to(mark - 1)
             beliefs[0, c] = game.means[0]  # before the round's reward moves them
             self.play_to(mark)
-            totals[0, c], plays[0, c] = game.arrays.totals[0].sum(axis=0), game.plays[0]
+            totals[0, c], plays[0, c] = game.score_sums(), game.plays[0]
             offers[0, c], misses[0, c] = self.offers, self.misses
         return Recorded(totals, plays, misses, offers, beliefs)
 

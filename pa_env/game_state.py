@@ -3,6 +3,7 @@
 :class:`pa_env.game.Game` plays rounds on it.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,11 +14,13 @@ from numpy.typing import ArrayLike
 from pa_env import checks
 from pa_env.buffers import Buffers
 from pa_env.checks import at_least, seed_of, whole
+from pa_env.compiled_agents import CompiledAgent
 from pa_env.compiling import Direct
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
 from pa_env.kernel import instances as kernel_instances
 from pa_env.kernel.agents import Kind
 from pa_env.kernel.observations import view_agents
+from pa_env.kernel.responses import sum_scores
 from pa_env.layout import (
     AGENT_BLOCKS,
     MEAN,
@@ -34,11 +37,11 @@ from pa_env.layout import (
     new_linear_arrays,
 )
 from pa_env.python_agents import PythonAgents
-from pa_env.scripted_agents import Agent, ScriptedAgent, resolve
+from pa_env.scripted_agents import AgentLike, ScriptedAgent, resolve
 from pa_env.seeding import generator_of, key_of, principal_seed
 
 LONGEST = 2**39 - 1  # as many rounds as have draws of their own
-_VIEW_AGENTS = Direct(view_agents)
+_VIEW_AGENTS, _SUM_SCORES = Direct(view_agents), Direct(sum_scores)
 
 
 class GameState:
@@ -59,7 +62,7 @@ class GameState:
         self,
         n_arms: int | None = None,
         horizon: int = 1000,
-        agent: str | ScriptedAgent | Agent = "empirical-mean",
+        agent: AgentLike = "empirical-mean",
         instance: InstanceLike = "uniform",
         max_incentive: float | None = None,
         dim: int | None = None,
@@ -78,10 +81,9 @@ class GameState:
             raise ValueError(
                 f"max_incentive = {max_incentive} must be at most 3e38, which a float32 observation can hold"
             )
-        scripted = self.agent if isinstance(self.agent, ScriptedAgent) else None
-        self.arrays = new_arrays(
-            self.copies, self.n_arms, observe, exp3=scripted is not None and scripted.declaration.kind == Kind.EXP3
-        )
+        scripted = self.agent if isinstance(self.agent, ScriptedAgent | CompiledAgent) else None
+        self._memory = np.zeros(0) if scripted is None else scripted.memory_for(self.n_arms)
+        self.arrays = new_arrays(self.copies, self.n_arms, observe, self._memory.size)
         self.linear = new_linear_arrays(self.copies, self.n_arms, self.dim) if self.dim else None
         self._python = None if scripted else PythonAgents(self.agent, self.copies, self.n_arms)  # type: ignore[arg-type]
         self._initial = np.zeros(self.dim or self.n_arms)
@@ -90,10 +92,18 @@ class GameState:
         if scripted is not None:
             scripted.write_rules(rules, self.n_arms, self.dim)
             self._initial = scripted.initial_for(self.n_arms, self.dim)
+        if isinstance(scripted, ScriptedAgent):
+            self.arrays = self.arrays._replace(order=scripted.order_given())
         self._seeds: list[int | None] = [None] * self.copies
         self._is_linear = self.dim > 0
         self._offers_shape, self._results_shape = (self.copies, self.n_arms), (self.copies, OPTIMAL + self.n_arms)
         self._buffers = Buffers(self._results_shape) if self.copies > 1 else None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Loaded in another process, compiled functions stand elsewhere."""
+        self.__dict__.update(state)
+        if isinstance(self.agent, ScriptedAgent | CompiledAgent):
+            self.agent.write_addresses(self.arrays.rules)
 
     # ------------------------------------------------------------------------------------- episodes
 
@@ -131,7 +141,7 @@ class GameState:
 
         self.arrays.state["key"], self.arrays.state["episode"], self._seeds = keys, episodes, kept
         self._place(which, drawn)
-        kernel_instances.begin(self.arrays, self.linear, which, origin.family, self._initial)
+        kernel_instances.begin(self.arrays, self.linear, which, origin.family, self._initial, self._memory)
         for i in np.flatnonzero(which).tolist() if self._python else ():
             self._python.reset(i, generator_of(keys[i], episodes[i], "agent"))  # type: ignore[union-attr]
 
@@ -202,8 +212,22 @@ class GameState:
         return np.zeros((self.copies, self.n_arms, 0)) if self.linear is None else self.linear.vectors
 
     def totals(self, i: int = 0) -> dict[str, float]:
-        """Sums of every score over the rounds of copy ``i`` so far."""
-        return dict(zip(SCORES, self.arrays.totals[i].sum(axis=0).tolist(), strict=True))
+        """Every score over the rounds of copy ``i`` so far; NaN where it is not defined (:mod:`pa_env.layout`)."""
+        values = self.score_sums(i).tolist()
+        return {name: value if value == value else math.nan for name, value in zip(SCORES, values, strict=True)}
+
+    def score_sums(self, i: int = 0) -> Floats:
+        """What :meth:`totals` gives, in the order of :class:`pa_env.layout.Score`."""
+        sums = np.empty(len(SCORES))
+        _SUM_SCORES(self.arrays, i, sums)
+        return sums
+
+    @property
+    def type_counts(self) -> Integers:
+        """How many rounds each type of agents has played, (N, J); J = 0 unless the agent has types."""
+        n_types = int(self.arrays.rules["n_types"][0])
+        first = n_types * self.n_arms
+        return self.arrays.memory[:, first : first + n_types].astype(np.int64)
 
     def agent_view(self, offers: ArrayLike) -> Floats32:
         """What the agents observe when these are their offers."""

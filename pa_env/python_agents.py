@@ -52,3 +52,17 @@ class PythonAgents:
         """Tell the agents of the copies that are playing what they got."""
         for i in np.flatnonzero(playing).tolist():
             self.agents[i].learn(int(results[i, ARM]), float(results[i, AGENT_REWARD]))
+
+    def choice_probabilities(self, offers: Floats) -> Floats:
+        """What the agents say of how likely each is to play each arm, (copies, n_arms)."""
+        laws = np.empty(offers.shape)
+        for i, agent in enumerate(self.agents):
+            if not callable(getattr(agent, "choice_probabilities", None)):
+                raise ValueError(f"agent = {agent!r} cannot tell: it has no choice_probabilities(incentives)")
+            law = numbers("agent.choice_probabilities(incentives)", agent.choice_probabilities(offers[i].copy()))  # type: ignore[attr-defined]
+            if law.shape != (self.n_arms,) or not (law >= 0.0).all() or abs(law.sum() - 1.0) > 1e-9:
+                raise ValueError(
+                    f"agent.choice_probabilities(incentives) = {law} must be {self.n_arms} probabilities that sum to 1"
+                )
+            laws[i] = law
+        return laws
