@@ -153,7 +153,7 @@ def compile_own(argument: str, function: Any) -> Any:
         reason = str(error)
         if "Cannot modify readonly array" in reason:
             reason = "it writes to what it may only read; learn may write to memory and means"
-        elif "Only accept returning of array" in reason:
+        elif "Only accept returning of array" in reason or "NRT required" in reason:
             reason = "it makes an array; numbers are kept in memory"
         raise TypeError(f"{argument} = {function.__name__} {what}: {reason}") from None
     made.disable_compile()  # type: ignore[attr-defined]

@@ -36,7 +36,8 @@ def test_the_columns_of_a_cell() -> None:
         **{"task": text, "version": integers, "principal": text, "agent": text, "c0": numbers, "instance": text},
         **{"n_arms": integers, "dim": integers, "horizon": integers, "seed": integers, "rounds": integers},
         **{"utility": numbers, "expected_utility": numbers, "regret": numbers, "regret_oracle": numbers},
-        **{"regret_bar": numbers, "overpayment": numbers, "misses": integers},
+        **{"regret_bar": numbers, "overpayment": numbers, "agent_regret": numbers, "regret_response": numbers},
+        **{"regret_fixed": numbers, "misses": integers},
         **{"plays": "list<item: int64>", "offers": "list<item: double>", "optimal_incentives": "list<item: double>"},
     }
     assert {field.name: str(field.type) for field in schema()} == expected
