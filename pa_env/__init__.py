@@ -29,7 +29,17 @@ from pa_env.instances import IID, Linear, families
 from pa_env.scripted_agents import Agent, ScriptedAgent, agents, make_agent
 
 __version__ = "0.1.0"
-__all__ = ["IID", "Agent", "CompiledAgent", "Linear", "ScriptedAgent", "__version__", "agents", "families", "make_agent"]
+__all__ = [
+    "IID",
+    "Agent",
+    "CompiledAgent",
+    "Linear",
+    "ScriptedAgent",
+    "__version__",
+    "agents",
+    "families",
+    "make_agent",
+]
 
 
 def _register() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pa_env.layout import Floats, Integers
 
-FLOAT64 = np.dtype(np.float64)
+FLOAT64, INT64, BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
 UNBOUNDED = float(np.finfo(np.float64).max)  # as max_incentive: any finite incentive
 LARGEST_MEAN = 1e38  # rewards X are float32 numbers
 
@@ -147,10 +147,11 @@ def offers(argument: str, value: Any, shape: tuple[int, ...]) -> Floats:
     """Incentives as a contiguous float64 array of this shape; whether they are in range is checked by the kernel."""
     if type(value) is not np.ndarray or value.dtype is not FLOAT64:
         value = numbers(argument, value, f", one for each of {shape[-1]} arms")
-    if value.shape != shape:
-        if shape[0] != 1 or value.shape != shape[1:]:
+    found = value.shape
+    if found != shape:
+        if shape[0] != 1 or found != shape[1:]:
             expected = shape[1:] if shape[0] == 1 else shape
-            raise ValueError(f"{argument} has shape {value.shape}, and must have one number for each arm: {expected}")
+            raise ValueError(f"{argument} has shape {found}, and must have one number for each arm: {expected}")
         value = value[None]
     return value if value.flags.c_contiguous else np.ascontiguousarray(value)
 

@@ -13,24 +13,23 @@ A game, and so an environment, is for one thread.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pa_env import checks
-from pa_env.checks import whole
+from pa_env.checks import BOOL, INT64, whole
 from pa_env.compiling import Direct, machine_code
-from pa_env.game_state import GameState
-from pa_env.instances import InstanceLike
+from pa_env.game_state import GameState, Settings
 from pa_env.kernel.agents import ask
-from pa_env.kernel.laws import choice_laws
 from pa_env.kernel.episodes import Recorded, Work, play_episodes
+from pa_env.kernel.laws import choice_laws
 from pa_env.kernel.play import follow, play
-from pa_env.layout import ARM, MEAN, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers, Row
-from pa_env.rules import Rule, StopRule, check_bounds, check_memory, compiled_for, rule_pointer
-from pa_env.scripted_agents import AgentLike, ScriptedAgent
+from pa_env.layout import ARM, MEAN, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers
+from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, compiled_for, rule_pointer
+from pa_env.scripted_agents import ScriptedAgent
 from pa_env.seeding import principal_seed
 
 __all__ = ["Followed", "Game", "Held", "Settings", "game_of", "principal_seed"]
@@ -38,18 +37,6 @@ __all__ = ["Followed", "Game", "Held", "Settings", "game_of", "principal_seed"]
 CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
 DEFAULT = np.zeros(0, np.int64)  # one round of each copy; no arm is forced
 NO_STOP, NO_RESULTS = np.zeros(0), np.zeros((0, 0))
-INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
-
-
-class Settings(TypedDict, total=False):
-    """Keyword arguments of every interface; :mod:`pa_env` says what they mean."""
-
-    n_arms: int | None
-    horizon: int
-    agent: AgentLike
-    instance: InstanceLike
-    max_incentive: float | None
-    dim: int | None
 
 
 class Held(NamedTuple):
@@ -91,7 +78,18 @@ def game_of(settings: Settings, copies: int = 1, known: Sequence[str] = ()) -> "
 
 
 class Game(GameState):
-    """Independent copies of one repeated game; :class:`pa_env.game_state.GameState` lists its arguments."""
+    """Independent copies of one repeated game.
+
+    Args:
+        n_arms: number of arms K; None: the instance's own, or 5.
+        horizon: rounds T in an episode.
+        agent: who answers; see :mod:`pa_env.agents`.
+        instance: what is unknown; see :mod:`pa_env.instances`.
+        max_incentive: the largest incentive; None: 4, or 2 dim + 2 when rewards are linear.
+        dim: dimensions of the arms, when rewards are linear.
+        copies: number of copies N.
+        observe: whether the principal's summary is kept.
+    """
 
     def play(self, offers: ArrayLike, arms: Integers | None = None, which: Flags | None = None) -> Floats:
         """One round of each copy.
@@ -116,7 +114,7 @@ class Game(GameState):
         if self._python is None:
             self._call(offered, rounds, forced, NO_STOP, results)
         else:
-            playing = np.ones(self.copies, np.bool_) if which is None else which
+            playing = self._all if which is None else np.flatnonzero(which).tolist()
             self._call(offered, rounds, self._ask(offered, forced, playing), NO_STOP, results)
             self._python.learn(results, playing)
         return results
@@ -168,18 +166,23 @@ class Game(GameState):
         """What :meth:`hold` does, for callers that count themselves; returns the rounds really played."""
         self._check_single()
         offers = checks.offers("incentives", offer, self._offers_shape)
-        if stop is not None and type(stop) is not StopRule:
-            raise TypeError(f"stop = {stop!r} must be a pa_env.rules.StopRule")
-        entries, begun = NO_STOP if stop is None else stop.entries, self.rounds_played
+        if type(rounds) is not int or rounds < 1:  # most are, and the check takes a while
+            rounds = whole("rounds", rounds, 1)
+        entries, begun = NO_STOP, self.rounds_played
+        if stop is not None:
+            if type(stop) is not StopRule:
+                raise TypeError(f"stop = {stop!r} must be a pa_env.rules.StopRule")
+            stop.check(self.n_arms)
+            entries = stop.entries
         wanted = left = min(rounds, self.horizon - begun)
         while left > 0 and not (stop is not None and stop.withdrawn):
             if self._python is None:
                 part = min(CHUNK, left)  # because a compiled call does not hear Ctrl-C
                 self._call(offers, DEFAULT if part == 1 else np.array([part]), DEFAULT, entries, NO_RESULTS)
             else:
-                part, playing, results = 1, np.ones(1, np.bool_), np.zeros(self._results_shape)
-                self._call(offers, DEFAULT, self._ask(offers, DEFAULT, playing), entries, results)
-                self._python.learn(results, playing)
+                part, results = 1, np.empty(self._results_shape)
+                self._call(offers, DEFAULT, self._ask(offers, DEFAULT, self._all), entries, results)
+                self._python.learn(results, self._all)
             left -= part
         return wanted if stop is None else self.rounds_played - begun
 
@@ -200,7 +203,8 @@ class Game(GameState):
         begun, misses = self.rounds_played, 0
         end = min(self.horizon, begun + whole("rounds", rounds, 1))
         offers, results = np.zeros(self._offers_shape), np.zeros(self._results_shape)
-        results[0, ARM], results[0, REWARD] = last
+        results[0, ARM] = whole("the arm of last", last[0], NO_ARM, self.n_arms - 1)
+        results[0, REWARD] = checks.finite("the reward of last", last[1])
         while (t := self.rounds_played) < end:
             if self._python is not None:
                 _ = self.means  # a privileged rule may look
@@ -227,6 +231,7 @@ class Game(GameState):
         if self._python is not None:
             raise ValueError(f"agent = {self.agent!r} is played from Python: its episodes are played one by one")
         address = rule_pointer(rule)
+        check_episodes(memories, marks, self.copies, self.horizon)
         check_bounds(rule, self.n_arms, memories[0])
         shape = (self.copies, marks.size)
         recorded = Recorded(
@@ -255,7 +260,7 @@ class Game(GameState):
         """The arm (N,) that each agent will play on its offer, exploration draws included; the game does not move."""
         offered = checks.offers("incentives", offers, self._offers_shape)
         if self._python is not None:
-            return self._ask(offered, DEFAULT, np.ones(self.copies, np.bool_))
+            return self._ask(offered, DEFAULT, self._all)
         answers = np.empty(self.copies, np.int64)
         bad = _ASK(self.arrays, offered, answers)
         if bad >= 0:
@@ -283,9 +288,9 @@ class Game(GameState):
             raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
         return laws
 
-    def _ask(self, offers: Floats, forced: Integers, playing: Flags) -> Integers:
+    def _ask(self, offers: Floats, forced: Integers, playing: Sequence[int]) -> Integers:
         """The arms of users' own agents; their beliefs are read before."""
         self.check_offers(offers)
-        for i in np.flatnonzero(playing).tolist():
-            self.arrays.arms[i, Row.MEAN] = self._python.read_means(i)  # type: ignore[union-attr]
+        for i in playing:
+            self._python.read_means(i, self.arrays.arms[i, MEAN])  # type: ignore[union-attr]
         return self._python.choose(offers, forced, playing)  # type: ignore[union-attr]

@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from pa_env import checks
 from pa_env.buffers import Buffers
-from pa_env.checks import at_least, seed_of, whole
+from pa_env.checks import BOOL, at_least, seed_of, whole
 from pa_env.compiled_agents import CompiledAgent
 from pa_env.compiling import Direct
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
 from pa_env.kernel import instances as kernel_instances
-from pa_env.kernel.agents import Kind
+from pa_env.kernel.agents import Kind, find_bad
 from pa_env.kernel.observations import view_agents
 from pa_env.kernel.responses import sum_scores
 from pa_env.layout import (
@@ -41,22 +41,22 @@ from pa_env.scripted_agents import AgentLike, ScriptedAgent, resolve
 from pa_env.seeding import generator_of, key_of, principal_seed
 
 LONGEST = 2**39 - 1  # as many rounds as have draws of their own
-_VIEW_AGENTS, _SUM_SCORES = Direct(view_agents), Direct(sum_scores)
+_VIEW_AGENTS, _SUM_SCORES, _FIND_BAD = Direct(view_agents), Direct(sum_scores), Direct(find_bad)
+
+
+class Settings(TypedDict, total=False):
+    """Keyword arguments of every interface; :mod:`pa_env` says what they mean."""
+
+    n_arms: int | None
+    horizon: int
+    agent: AgentLike
+    instance: InstanceLike
+    max_incentive: float | None
+    dim: int | None
 
 
 class GameState:
-    """Independent copies of one repeated game, before and between rounds.
-
-    Args:
-        n_arms: number of arms K; None: the instance's own, or 5.
-        horizon: rounds T in an episode.
-        agent: who answers; see :mod:`pa_env.agents`.
-        instance: what is unknown; see :mod:`pa_env.instances`.
-        max_incentive: the largest incentive; None: 4, or 2 dim + 2 when rewards are linear.
-        dim: dimensions of the arms, when rewards are linear.
-        copies: number of copies N.
-        observe: whether the principal's summary is kept.
-    """
+    """Copies of a game before and between rounds; :class:`pa_env.game.Game` lists the arguments."""
 
     def __init__(
         self,
@@ -94,6 +94,7 @@ class GameState:
             self._initial = scripted.initial_for(self.n_arms, self.dim)
         if isinstance(scripted, ScriptedAgent):
             self.arrays = self.arrays._replace(order=scripted.order_given())
+        self._all = range(self.copies)
         self._seeds: list[int | None] = [None] * self.copies
         self._is_linear = self.dim > 0
         self._offers_shape, self._results_shape = (self.copies, self.n_arms), (self.copies, OPTIMAL + self.n_arms)
@@ -126,7 +127,9 @@ class GameState:
             origin = source(instance, self.n_arms, self.dim or None)
             if origin.dim != self.dim:
                 raise ValueError(f"instance = {instance!r} is linear, and this game is i.i.d.: pass dim={origin.dim}")
-        which = np.ones(self.copies, np.bool_) if which is None else which
+        which = np.ones(self.copies, np.bool_) if which is None else checks.vector("which", which, BOOL, self.copies)
+        if seeds is not None and (not hasattr(seeds, "__len__") or len(seeds) != self.copies):
+            raise ValueError(f"seeds = {seeds!r} must be a list of {self.copies}, one for each copy")
         given = [None] * self.copies if seeds is None else [seed_of(seed) for seed in seeds]
         keys, episodes, kept = self.arrays.state["key"].copy(), self.arrays.state["episode"].copy(), self._seeds.copy()
         for i in range(self.copies) if seeds is not None or not episodes.all() else ():
@@ -177,7 +180,7 @@ class GameState:
     @property
     def rounds_played(self) -> int:
         """Rounds that the first copy has played."""
-        return self.arrays.state["t"].item(0)
+        return int(self.arrays.state["t"][0])
 
     @property
     def plays_python_agents(self) -> bool:
@@ -197,8 +200,8 @@ class GameState:
     @property
     def means(self) -> Floats:
         """The agents' beliefs muhat (N, K): a view."""
-        for i in range(self.copies) if self._python else ():
-            self.arrays.arms[i, Row.MEAN] = self._python.read_means(i)  # type: ignore[union-attr]
+        for i in self._all if self._python else ():
+            self._python.read_means(i, self.arrays.arms[i, MEAN])  # type: ignore[union-attr]
         return self.arrays.arms[:, MEAN]
 
     @property
@@ -254,9 +257,9 @@ class GameState:
 
     def check_offers(self, offers: Floats) -> None:
         """Raise unless every entry of ``offers`` is a number from 0 to max_incentive."""
-        bad = np.flatnonzero(~((offers >= 0) & (offers <= self.max_incentive)))
-        if bad.size:
-            raise checks.bad_offer("incentives", offers, int(bad[0]), self.max_incentive)
+        bad = _FIND_BAD(offers, self.max_incentive)
+        if bad >= 0:
+            raise checks.bad_offer("incentives", offers, bad, self.max_incentive)
 
     def _check_single(self) -> None:
         if self.copies != 1:

@@ -115,6 +115,8 @@ class Linear:
         if np.linalg.matrix_rank(self.arms, tol=SPAN_TOLERANCE) < dim:
             raise ValueError(f"arms do not span all {dim} dimensions: add arms or leave out the unused dimensions")
         object.__setattr__(self, "noise", at_least("noise", noise, 0.0))
+        if self.noise > LARGEST_MEAN / 10:  # a normal draw is at most 9 of them from its mean
+            raise ValueError(f"noise = {noise} must be at most {LARGEST_MEAN / 10:g}: rewards are float32")
 
     @property
     def n_arms(self) -> int:

@@ -88,15 +88,21 @@ MEAN, PRINCIPAL_SUM = int(Row.MEAN), int(Row.PRINCIPAL_SUM)
 SUMS = int(Score.REGRET_FIXED)  # scores before it are sums over rounds
 SCORES = tuple(score.name.lower() for score in Score)
 INFO = tuple(round_info(np.zeros(len(Result))))
-INFO_NUMBERS = INFO[:ARM]  # the first columns of a result
 
 
 def round_infos(results: Floats) -> dict[str, Any]:
-    """What :func:`round_info` gives, as arrays over many copies."""
-    infos: dict[str, Any] = dict(zip(INFO_NUMBERS, results.T))  # noqa: B905 - the first columns
-    infos["arm"] = results[:, ARM].astype(np.int64)
-    infos["optimal_incentives"] = results[:, OPTIMAL:]
-    return infos
+    """What :func:`round_info` gives, as arrays over many copies; written out for the same reason."""
+    column = results.T
+    return {
+        "utility": column[0],
+        "expected_utility": column[1],
+        "regret": column[2],
+        "regret_oracle": column[3],
+        "regret_bar": column[4],
+        "reward": column[5],
+        "arm": column[ARM].astype(np.int64),
+        "optimal_incentives": results[:, OPTIMAL:],
+    }
 
 
 class Ties(IntEnum):

@@ -100,6 +100,16 @@ def check_memory(memory: Any) -> None:
         raise ValueError("memory must be a contiguous and writeable array: pass a copy")
 
 
+def check_episodes(memories: Any, marks: Any, copies: int, horizon: int) -> None:
+    """Raise unless these are memories (N or 1, M) and checkpoints (C,) that compiled code may read."""
+    fits = isinstance(memories, np.ndarray) and memories.ndim == 2 and memories.dtype == FLOAT64
+    if not (fits and memories.flags.carray and len(memories) in (1, copies)):
+        raise ValueError(f"memories = {memories!r} must be a contiguous array of float64 with 1 or {copies} rows")
+    fits = isinstance(marks, np.ndarray) and marks.ndim == 1 and marks.dtype == np.int64 and marks.flags.carray
+    if not (fits and marks.size and marks[0] >= 1 and marks[-1] <= horizon and (np.diff(marks) > 0).all()):
+        raise ValueError(f"marks = {marks!r} must be an array of increasing integers from 1 to horizon = {horizon}")
+
+
 @functools.cache
 def compiled_for(function: Callable[..., int], *types: Any) -> Callable[..., int]:
     """A function of the kernel that takes arrays, linear arrays, a rule and arguments of these types.
@@ -128,6 +138,15 @@ class StopRule:
         self.entries[Stop.TARGET] = whole("target", target, 0)
         self.entries[Stop.ALPHA] = at_least("alpha", alpha, 0.0)
         self.entries[Stop.BETA] = at_least("beta", beta, 0.0)
+
+    def check(self, n_arms: int) -> None:
+        """Raise unless compiled code may write to its entries in a game of so many arms."""
+        entries = self.entries
+        fits = isinstance(entries, np.ndarray) and entries.shape == (len(Stop),) and entries.dtype == FLOAT64
+        if not (fits and entries.flags.carray and np.isfinite(entries).all() and self.target < n_arms):
+            raise ValueError(
+                f"stop = StopRule({entries!r}) must be of one of {n_arms} arms, with its entries as they were made"
+            )
 
     @property
     def target(self) -> int:

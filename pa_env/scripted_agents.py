@@ -40,9 +40,9 @@ One by one, with their parameters; muhat are an agent's beliefs, pi the offer, t
 The principal's regret R_T compares with the best offers for a greedy agent that has the same beliefs, whoever answers;
 :mod:`pa_env.kernel.responses` says where it can be negative, and what ``regret_response`` compares with instead.
 
-Your own agent is an object with ``reset``, ``choose``, ``learn`` and ``means`` (:class:`Agent`), at Python speed, or two
-functions (:class:`pa_env.CompiledAgent`), at compiled speed. Both work behind every interface. With more than one copy
-of a game, each copy gets an agent of its own.
+Your own agent is an object with ``reset``, ``choose``, ``learn`` and ``means`` (:class:`Agent`), at Python speed, or
+two functions (:class:`pa_env.CompiledAgent`), at compiled speed. Both work behind every interface. With more than one
+copy of a game, each copy gets an agent of its own.
 """
 
 from collections.abc import Callable
@@ -110,9 +110,7 @@ AGENTS = {
     "ucb": Declaration(Kind.UCB, "keeps its own regret low by optimism", low_regret=True),
     "thompson": Declaration(Kind.THOMPSON, "keeps its own regret low by sampling", low_regret=True),
     "exp3": Declaration(Kind.EXP3, "keeps its own regret low whatever the rewards", low_regret=True),
-    "logit": Declaration(
-        Kind.LOGIT, "learns and errs at random", {"temperature": 0.1, "knows_means": False} | GREEDY
-    ),
+    "logit": Declaration(Kind.LOGIT, "learns and errs at random", {"temperature": 0.1, "knows_means": False} | GREEDY),
     "types": Declaration(
         Kind.TYPES,
         "is another in each round",
@@ -251,8 +249,8 @@ class ScriptedAgent:
             return EXPLORATIONS[self.exploration]
         if self.exploration >= n_arms:
             raise ValueError(
-                f"exploration = {self.exploration} must be an arm's index below n_arms = {n_arms}, a function, or one of"
-                f" {', '.join(EXPLORATIONS)}"
+                f"exploration = {self.exploration} must be an arm's index below n_arms = {n_arms}, a function, or one"
+                f" of {', '.join(EXPLORATIONS)}"
             )
         return Exploration.FIXED_ARM + self.exploration
 

@@ -142,9 +142,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
 
     def _info(self, results: Floats, mask: Flags) -> Info:
         """What the round was; ``_key`` marks the copies for which it holds."""
-        info: Info = dict.fromkeys(MARKS, mask)
-        info.update(round_infos(results))
-        return info
+        return round_infos(results) | dict.fromkeys(MARKS, mask)
 
     def _mask(self, mask: Flags | None) -> Flags:
         if mask is None:

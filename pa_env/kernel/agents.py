@@ -188,6 +188,12 @@ def first_bad(offers: Floats, most: float) -> int:
 
 
 @compiled
+def find_bad(offers: Floats, most: float) -> int:
+    """:func:`first_bad` for Python."""
+    return first_bad(offers, most)
+
+
+@compiled
 def random_offers(arrays: Arrays, offers: Floats) -> None:
     """A random amount on a random arm, for each copy: the default principal of the agent's seat."""
     for i in range(offers.shape[0]):

@@ -93,7 +93,9 @@ AGENTS: dict[str, Callable[[], Any]] = {
     "target": lambda: make_agent("exploratory", exploration="target", exponent=0.3),
     "function": lambda: make_agent("exploratory", exploration=least_played),
     "types": lambda: make_agent("types", types=3),
-    "logit-types": lambda: make_agent("types", types=[[0.1, 0.5, 0.2, 0.9], [0.8, 0.1, 0.3, 0.0]], order=[0, 1, 1], temperature=0.2),
+    "logit-types": lambda: make_agent(
+        "types", types=[[0.1, 0.5, 0.2, 0.9], [0.8, 0.1, 0.3, 0.0]], order=[0, 1, 1], temperature=0.2
+    ),
     "compiled": lambda: CompiledAgent(trembling_choice, forgetful_learning, memory=[0.3, 0.0]),
     "own": OwnAgent,
 }

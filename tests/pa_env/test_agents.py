@@ -71,7 +71,9 @@ def test_a_cold_logit_agent_is_greedy(knows: bool) -> None:
     for game in (greedy, frozen, cool):
         game.hold([0.25, 0.0, 0.1], 500)
     assert greedy.totals() == frozen.totals()
-    assert_allclose([cool.totals()[s] for s in ("regret", "utility")], [greedy.totals()[s] for s in ("regret", "utility")])
+    assert_allclose(
+        [cool.totals()[s] for s in ("regret", "utility")], [greedy.totals()[s] for s in ("regret", "utility")]
+    )
 
 
 def test_logit_meets_the_same_luck_whatever_is_offered() -> None:
@@ -172,7 +174,10 @@ def test_the_response_benchmark_is_the_best_over_all_offers() -> None:
             return -float(game.choice_probabilities(offer.clip(0, 4))[0] @ (instance.theta - offer.clip(0, 4)))
 
         starts = [rng.random(4) for _ in range(8)] + [np.maximum(0, instance.theta - level) for level in (0.2, 0.5)]
-        best = -min(minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 8000}).fun for start in starts)
+        best = -min(
+            minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 8000}).fun
+            for start in starts
+        )
         game.play(np.zeros(4))
         totals = game.totals()
         assert_allclose(totals["regret_response"] + totals["expected_utility"], best, rtol=0, atol=1e-7)
@@ -450,5 +455,3 @@ def test_a_python_agent_may_tell_its_law() -> None:
             return [1 / 3] * 3
 
     assert_allclose(begun(Coin()).choice_probabilities(np.zeros(3)), 1 / 3)
-
-

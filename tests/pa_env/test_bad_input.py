@@ -19,7 +19,7 @@ import pa_env
 from pa_env import principal_agent_v0
 from pa_env.game import Game
 from pa_env.gym_env import FollowerEnv, PrincipalEnv
-from pa_env.rules import compile_rule
+from pa_env.rules import StopRule, compile_rule
 from pa_env.vector_env import FollowerVectorEnv, PrincipalVectorEnv
 
 K, T, COPIES = 3, 20, 2
@@ -417,6 +417,7 @@ BAD_INSTANCES = {
     "s of another size": (lambda: pa_env.Linear(BALL, [0.5], S), "s has 1 dimensions", "2"),
     "flat arms": (lambda: pa_env.Linear([1.0, 0.0], S, S), "arms of shape (2,)", "(n_arms, dim)"),
     "NaN s": (lambda: pa_env.Linear(BALL, [np.nan, 0.0], S), "s = [nan, 0.0]", "finite"),
+    "noise beyond float32": (lambda: pa_env.Linear(BALL, S, S, noise=1e39), "noise = 1e+39", "at most 1e+37"),
     "negative noise": (lambda: pa_env.Linear(BALL, S, S, noise=-1), "noise = -1", "at least 0"),
     "NaN noise": (lambda: pa_env.Linear(BALL, S, S, noise=np.nan), "noise = nan", "at least 0"),
     "noise in words": (lambda: pa_env.Linear(BALL, S, S, noise="x"), "noise = 'x'", "at least 0"),
@@ -772,6 +773,16 @@ def looks_for_memory(memory: Any, plays: Any, sums: Any, arm: int, reward: float
     return 0
 
 
+def stop_with(entries: Any) -> StopRule:
+    stop = StopRule(0, 1.0, 1.0)
+    stop.entries = entries
+    return stop
+
+
+def episodes(game: Game, memories: Any, marks: Any) -> Any:
+    return game.play_episodes(compile_rule(looks_for_memory), memories, marks)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -788,6 +799,23 @@ def looks_for_memory(memory: Any, plays: Any, sums: Any, arm: int, reward: float
         (lambda game: game.hold(OFFER, 2.9), "rounds = 2.9 must be an integer at least 1"),
         (lambda game: game.hold(OFFER, True), "rounds = True"),
         (lambda game: game.hold(OFFER, 10**400), "rounds = 1000"),
+        (lambda game: game.advance(OFFER, 2.9), "rounds = 2.9 must be an integer at least 1"),
+        (lambda game: game.advance(OFFER, -1), "rounds = -1 must be an integer at least 1"),
+        (lambda game: game.hold(OFFER, 5, stop_with(np.zeros(12)[::2])), "with its entries as they were made"),
+        (lambda game: game.hold(OFFER, 5, stop_with(np.zeros(2))), "with its entries as they were made"),
+        (lambda game: game.hold(OFFER, 5, stop_with(np.full(6, np.nan))), "with its entries as they were made"),
+        (lambda game: game.hold(OFFER, 5, stop_with(np.frombuffer(bytes(48)))), "with its entries as they were made"),
+        (lambda game: game.hold(OFFER, 5, StopRule(K, 1.0, 1.0)), "must be of one of 3 arms"),
+        (lambda game: game.follow(compile_rule(looks_for_memory), np.zeros(6), 5, (99, 0.0)), "the arm of last = 99"),
+        (lambda game: game.agent_view(np.zeros(2)), "incentives has shape (2,)"),
+        (lambda game: game.begin([1, 2]), "seeds = [1, 2] must be a list of 1"),
+        (lambda game: game.begin(7), "seeds = 7 must be a list of 1"),
+        (lambda game: game.begin(which=np.ones(2, np.bool_)), "must be an array of 1 booleans"),
+        (lambda game: episodes(game, np.zeros((2, 6)), np.array([5])), "with 1 or 1 rows"),
+        (lambda game: episodes(game, np.zeros((1, 12))[:, ::2], np.array([5])), "a contiguous array of float64"),
+        (lambda game: episodes(game, np.zeros((1, 6)), np.array([5, 5])), "marks = array([5, 5]) must be"),
+        (lambda game: episodes(game, np.zeros((1, 6)), np.array([10**6])), "integers from 1 to horizon"),
+        (lambda game: episodes(game, np.zeros((1, 6)), np.array([5.0])), "marks = array([5.]) must be"),
         (lambda game: game.follow(looks_for_memory, np.zeros(9), 5), "must be compiled"),
         (lambda game: game.follow(compile_rule(looks_for_memory), np.zeros(3), 5), "memory of 3 numbers is too short"),
         (lambda game: game.follow(compile_rule(looks_for_memory), np.zeros(12)[::2], 5), "contiguous"),

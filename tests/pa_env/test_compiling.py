@@ -130,7 +130,7 @@ def test_the_digest_changes_with_every_source_that_may_be_compiled() -> None:
     own = {path.name for pattern in compiling.KERNEL for path in Path(pa_env.__file__).parent.glob(pattern)}
     assert own == {
         *("layout.py", "compiling.py", "__init__.py"),
-        *("agents.py", "draws.py", "episodes.py", "instances.py", "least_squares.py", "play.py"),
+        *("agents.py", "draws.py", "episodes.py", "instances.py", "least_squares.py", "observations.py", "play.py"),
     }
 
 

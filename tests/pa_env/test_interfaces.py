@@ -333,6 +333,29 @@ def test_writing_into_what_an_interface_returned_changes_nothing(agent: str, ins
             assert batched_rounds(envs[1], SEEDS, act, STAGGERED, afterwards=spoil) == clean
 
 
+@pytest.mark.parametrize("make", [PrincipalVectorEnv, FollowerVectorEnv])
+@pytest.mark.parametrize("keep", ["everything", "one view", "the last step", "nothing"])
+def test_arrays_that_are_kept_never_change_and_memory_that_is_let_go_is_used_again(make: Any, keep: str) -> None:
+    envs = make(3, horizon=5)
+    envs.reset(seed=1)
+    envs.action_space.seed(1)
+    kept: list[tuple[Any, Any]] = []
+    places = set()
+    for _ in range(12):
+        observations, rewards, terminated, truncated, info = envs.step(envs.action_space.sample())
+        places.add(info["regret"].__array_interface__["data"][0])
+        arrays = [info["regret"][1:]]
+        if keep != "one view":
+            arrays = [observations, rewards, terminated, truncated, *info.values()]
+        observations.shape, info["regret"].flags.writeable = (-1,), False  # of theirs, not of what is used again
+        kept = kept if keep in ("everything", "one view") else []
+        kept += [(array, array.copy()) for array in arrays if keep != "nothing"]
+        del observations, rewards, terminated, truncated, info, arrays
+        for array, then in kept:
+            assert_array_equal(array, then)
+    assert (len(places) < 12) == (keep in ("the last step", "nothing"))
+
+
 def test_fixed_and_told_instances_cannot_be_written_through() -> None:
     env = gym.make("PrincipalAgentLinear-v0", n_arms=4, dim=2, horizon=9)
     _, info = env.reset(seed=2)

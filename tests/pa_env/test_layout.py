@@ -4,7 +4,6 @@ import numpy as np
 
 from pa_env.layout import (
     INFO,
-    INFO_NUMBERS,
     OBSERVATIONS,
     SCORES,
     Block,
@@ -22,7 +21,7 @@ from pa_env.layout import (
 def test_an_info_has_the_columns_that_it_is_named_after() -> None:
     row = np.arange(len(Result) + 2, dtype=np.float64)
     info = round_info(row)
-    for name in ("arm", *INFO_NUMBERS):
+    for name in INFO[:-1]:
         assert info[name] == Result[name.upper()]
     assert info["optimal_incentives"].tolist() == row[Result.OPTIMAL :].tolist()
     assert tuple(info) == INFO

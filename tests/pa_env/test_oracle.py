@@ -38,7 +38,9 @@ def agents(draw: st.DrawFn, names: list[str], k: int, initials: list[Any]) -> Sc
         parameters["knows_means"] = draw(st.booleans())
     if name == "types":
         n_types, rng = draw(st.integers(1, 4)), np.random.default_rng(draw(SEEDS))
-        parameters["types"] = draw(st.sampled_from([n_types, rng.random((n_types, k)), rng.integers(0, 3, (n_types, k)) / 2]))
+        parameters["types"] = draw(
+            st.sampled_from([n_types, rng.random((n_types, k)), rng.integers(0, 3, (n_types, k)) / 2])
+        )
         parameters["order"] = draw(st.sampled_from(["random", "blocks", "cycle", rng.integers(0, n_types, 7)]))
     if name in ("empirical-mean", "exploratory", "ols", "logit"):
         parameters["initial"] = draw(st.sampled_from(initials))
