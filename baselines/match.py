@@ -32,7 +32,7 @@ class Match:
             self.play_to(mark - 1)
             beliefs[0, c] = game.means[0]  # before the round's reward moves them
             self.play_to(mark)
-            totals[0, c], plays[0, c] = game.arrays.totals[0].sum(axis=0), game.plays[0]
+            totals[0, c], plays[0, c] = game.score_sums(), game.plays[0]
             offers[0, c], misses[0, c] = self.offers, self.misses
         return Recorded(totals, plays, misses, offers, beliefs)
 

@@ -25,6 +25,7 @@ PRINCIPALS = {
     "epsilon-greedy": "epsilon_greedy:EpsilonGreedy",
     "robust-epsilon-greedy": "robust_epsilon_greedy:RobustEpsilonGreedy",
     "belgic": "belgic:Belgic",
+    "price-grid": "price_grid:PriceGrid",
     "explore-then-commit": "explore_then_commit:ExploreThenCommit",
     "profit-target": "profit_target:ProfitTarget",
     "bracket-ucb": "bracket_ucb:BracketUCB",

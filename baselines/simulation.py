@@ -29,7 +29,7 @@ from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.episodes import Recorded
 from pa_env.layout import SCORES, Floats, Integers
-from pa_env.scripted_agents import Agent, ScriptedAgent
+from pa_env.scripted_agents import AgentLike
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +132,7 @@ def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
 def simulate(
     principal: str | Principal,
     instance: InstanceLike = "uniform",
-    agent: str | ScriptedAgent | Agent = "empirical-mean",
+    agent: AgentLike = "empirical-mean",
     horizon: int | None = None,
     seed: int = 0,
     checkpoints: ArrayLike | None = None,

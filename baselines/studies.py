@@ -72,6 +72,34 @@ def matchups(
 
 
 @app.command()
+def types(
+    runs: int = typer.Option(10, min=2, help="Runs of each cell; ten times as many for the slope."),
+) -> None:
+    """Show what can be learned against types of agents: nothing if they are greedy, at T^(2/3) if they are smooth.
+
+    Example: python -m baselines types --runs 10
+    """
+    from baselines.experiments import types as populations
+
+    with told():
+        populations.show(runs)
+
+
+@app.command("own-regret")
+def own_regret(
+    runs: int = typer.Option(500, min=2, help="Runs of each agent and horizon."),
+) -> None:
+    """Play the counterexample to the assumption that agents have no regret of their own.
+
+    Example: python -m baselines own-regret --runs 500
+    """
+    from baselines.experiments import own_regret as counterexample
+
+    with told():
+        counterexample.show(runs)
+
+
+@app.command()
 def tune(
     principal: str = typer.Argument(help="profit-target or bracket-ucb."),
     task: str = typer.Option("all", help="short, long, all or tiny."),

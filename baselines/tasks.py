@@ -31,12 +31,13 @@ from baselines.simulation import log_spaced
 from pa_env.checks import known, unknown
 from pa_env.game import Game
 from pa_env.instances import FAMILIES
+from pa_env.kernel.agents import Kind
 from pa_env.layout import Integers
 from pa_env.scripted_agents import AGENTS, ScriptedAgent, make_agent
 
 DEFAULT_AGENTS = ("empirical-mean", "ols")  # of i.i.d. and of linear rewards: not mentioned in a name
 LOW_REGRET_AGENTS = tuple(name for name, agent in AGENTS.items() if agent.low_regret)
-PAPER_AGENTS = tuple(name for name, agent in AGENTS.items() if not agent.low_regret)  # Table 1
+PAPER_AGENTS = tuple(name for name, agent in AGENTS.items() if agent.kind in (Kind.LEARNER, Kind.ORACLE))  # Table 1
 IID_AGENTS = tuple(name for name in PAPER_AGENTS if not AGENTS[name].linear_only)
 LINEAR_AGENTS = tuple(name for name in PAPER_AGENTS if name != DEFAULT_AGENTS[0])
 HORIZONS = (10**4, 10**5, 10**6)

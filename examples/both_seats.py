@@ -1,4 +1,4 @@
-"""Both seats learn at once: two independent learners meet in the PettingZoo environment.
+"""Both seats learn at once: two independent learners meet in many copies of the game, played in one batch.
 
 Independent PPO: each is a small network that learns by the clipped ratio, a few epochs on each rollout, from its own
 observations and rewards, and takes the other for a part of the world. Arm 0 is worth 0.9 to the principal and 0.2 to
@@ -7,14 +7,7 @@ the agent, arm 1 is worth 0.1 and 0.6: a greedy agent would play arm 0 for an in
 
     python examples/both_seats.py
 
-In a minute and a quarter (2 busy cores) it printed, from its one seed (some lines left out),
-
-    updates   principal's utility   agent's return   arm 0 played   incentive taken   (a round)
-          1                 0.231            0.627            42%             0.493
-        150                 0.215            0.582            25%             0.321
-        450                 0.363            0.633            74%             0.447
-        600                 0.289            0.619            52%             0.436
-       1200                 0.338            0.647            70%             0.465
+RESULTS
 
 At first the principal saves, and is refused; then it pays a little more than a greedy agent would ask. They do not come
 to rest: what one of them learns changes the world of the other.
@@ -32,7 +25,7 @@ from pa_env import principal_agent_v0
 
 INSTANCE = pa_env.IID(mu=[0.2, 0.6], theta=[0.9, 0.1])
 LEVELS = np.linspace(0.0, 0.9, 10)  # incentives on arm 0 that the principal chooses from
-HORIZON, COPIES = 20, 32
+HORIZON, COPIES = 20, 128
 EPOCHS, CLIP = 4, 0.2
 
 
@@ -42,17 +35,16 @@ class Learner:
     def __init__(self, n_inputs: int, n_actions: int) -> None:
         self.policy = nn.Sequential(nn.Linear(n_inputs, 32), nn.Tanh(), nn.Linear(32, n_actions))
         self.value = nn.Sequential(nn.Linear(n_inputs, 32), nn.Tanh(), nn.Linear(32, 1))
-        self.optimiser = torch.optim.Adam([*self.policy.parameters(), *self.value.parameters()], lr=1e-3)
+        self.optimiser = torch.optim.Adam([*self.policy.parameters(), *self.value.parameters()], lr=3e-3)
         self.seen: list[torch.Tensor] = []
         self.acted: list[torch.Tensor] = []
 
-    def act(self, observations: list[NDArray[np.float32]]) -> list[int]:
+    def act(self, observations: NDArray[np.float32]) -> NDArray[np.int64]:
         """Sample an action for each copy, and remember it."""
-        self.seen.append(torch.from_numpy(np.stack(observations)))
+        self.seen.append(torch.from_numpy(observations))
         with torch.no_grad():
             self.acted.append(torch.multinomial(self.policy(self.seen[-1]).softmax(-1), 1).squeeze(-1))
-        chosen: list[int] = self.acted[-1].tolist()
-        return chosen
+        return self.acted[-1].numpy()
 
     def learn(self, rewards: NDArray[np.float32]) -> None:
         """Improve on the rollout, given the rewards (HORIZON, COPIES) that followed the actions; forget it."""
@@ -83,27 +75,23 @@ def main(updates: int) -> None:
     """Play COPIES episodes, let both learn, and so on."""
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    envs = [principal_agent_v0.env(instance=INSTANCE, horizon=HORIZON, agent="oracle") for _ in range(COPIES)]
-    sizes = {"principal_0": len(LEVELS), "agent_0": 2}
-    learners = {player: Learner(len(envs[0].observation_space(player).low), n) for player, n in sizes.items()}
+    envs = principal_agent_v0.vector_env(COPIES, instance=INSTANCE, horizon=HORIZON, agent="oracle")
+    n_actions = {"principal_0": len(LEVELS), "agent_0": 2}
+    learners = {p: Learner(envs.single_observation_spaces[p].shape[0], n) for p, n in n_actions.items()}
     totals = []
     print("updates   principal's utility   agent's return   arm 0 played   incentive taken   (a round)")
     for update in range(1, updates + 1):
-        for i, env in enumerate(envs):
-            env.reset(seed=update * COPIES + i)
+        seen = envs.reset(seed=update * COPIES)
         rewards = {player: np.zeros((HORIZON, COPIES), np.float32) for player in learners}
         paid = np.full((HORIZON, COPIES), np.nan)
         for t in range(HORIZON):
-            levels = learners["principal_0"].act([env.observe("principal_0") for env in envs])
-            for env, level in zip(envs, levels, strict=True):
-                env.step([LEVELS[level], 0.0])
-            arms = learners["agent_0"].act([env.observe("agent_0") for env in envs])
-            for i, (env, arm) in enumerate(zip(envs, arms, strict=True)):
-                env.step(arm)
-                for player in learners:
-                    rewards[player][t, i] = env.rewards[player]
-                if arm == 0:
-                    paid[t, i] = LEVELS[levels[i]]
+            offers = np.zeros((COPIES, 2))
+            offers[:, 0] = LEVELS[learners["principal_0"].act(seen)]
+            arms = learners["agent_0"].act(envs.offer(offers))
+            seen, received, _, _ = envs.answer(arms)
+            for player in learners:
+                rewards[player][t] = received[player]
+            paid[t, arms == 0] = offers[arms == 0, 0]
         for player, learner in learners.items():
             learner.learn(rewards[player])
         totals.append([*(rewards[player].mean() for player in learners), np.isfinite(paid).mean(), np.nanmean(paid)])
@@ -115,5 +103,5 @@ def main(updates: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Train both seats at once.")
-    parser.add_argument("--updates", type=int, default=1200, help="updates of both learners")
+    parser.add_argument("--updates", type=int, default=300, help="updates of both learners")
     main(parser.parse_args().updates)

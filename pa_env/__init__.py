@@ -10,7 +10,8 @@ Keyword arguments, the same everywhere:
 
 - ``n_arms=5``: number of arms K (a fixed instance brings its own).
 - ``horizon=1000``: rounds T in an episode.
-- ``agent="empirical-mean"``: a name from :func:`agents`, the result of :func:`make_agent`, or your own object.
+- ``agent="empirical-mean"``: a name from :func:`agents`, the result of :func:`make_agent`, your own object, or
+  your own compiled functions (:class:`CompiledAgent`).
 - ``instance="uniform"``: a family's name from :func:`families`, an :class:`IID` or :class:`Linear`, or a function
   ``rng -> instance``; families and functions are drawn anew each episode.
 - ``max_incentive``: the largest incentive, 4 by default and 2 dim + 2 when rewards are linear.
@@ -23,11 +24,22 @@ Keyword arguments, the same everywhere:
 import gymnasium as gym
 import pettingzoo.env_registry.registration as pettingzoo
 
+from pa_env.compiled_agents import CompiledAgent
 from pa_env.instances import IID, Linear, families
 from pa_env.scripted_agents import Agent, ScriptedAgent, agents, make_agent
 
 __version__ = "0.1.0"
-__all__ = ["IID", "Agent", "Linear", "ScriptedAgent", "__version__", "agents", "families", "make_agent"]
+__all__ = [
+    "IID",
+    "Agent",
+    "CompiledAgent",
+    "Linear",
+    "ScriptedAgent",
+    "__version__",
+    "agents",
+    "families",
+    "make_agent",
+]
 
 
 def _register() -> None:

@@ -79,6 +79,18 @@ def seed_of(value: Any) -> int | None:
     return None if value is None else whole("seed", value, 0, most=math.inf)
 
 
+def copy_seeds(seed: Any, copies: int) -> list[int | None] | None:
+    """Seeds of the copies of a batched game: an integer is the first of consecutive ones, a list has one for each."""
+    if seed is None:
+        return None
+    if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
+        if len(seed) != copies:
+            raise ValueError(f"seed = {seed!r} must be an integer, or one for each of {copies} copies")
+        return [seed_of(each) for each in seed]
+    first = whole("seed", seed, 0, most=math.inf)
+    return [first + i for i in range(copies)]
+
+
 def numbers(argument: str, value: Any, how_many: str = "") -> Floats:
     """``value`` as a float64 array; integers, floats and booleans of any shape are taken."""
     try:
@@ -98,9 +110,9 @@ def integers(argument: str, value: Any, size: int, below: int, ignored: NDArray[
         array = np.asarray(None)
     if array.shape == (size,) and array.dtype.kind in "iu":
         array = array if ignored is None else np.where(ignored, 0, array)
-        outside = np.flatnonzero((array < 0) | (array >= below))
-        if not outside.size:
+        if array.size and array.min() >= 0 and array.max() < below:
             return array.astype(np.int64)
+        outside = np.flatnonzero((array < 0) | (array >= below))
         where = f"{argument}[{outside[0]}]" if size > 1 else argument
         raise ValueError(f"{where} = {array[outside[0]]} must be an integer from 0 to {below - 1}")
     raise ValueError(f"{argument} = {_short(value)} must be {size} integer(s) from 0 to {below - 1}")

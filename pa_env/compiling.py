@@ -6,7 +6,7 @@ holds a digest of all sources that may be compiled into it (:func:`digest`).
 
 Everything private to Numba that the project relies on stands in this file, and each has a plain fallback: the option
 ``_nrt``, the class of the cache, direct calls of one overload (:func:`machine_code`) and the address of a compiled
-function (:class:`Pointer`).
+function (:class:`Pointer`, :func:`address`).
 """
 
 import functools
@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import llvmlite  # type: ignore[import-untyped]
+import llvmlite.ir  # type: ignore[import-untyped]
 import numba
+import numba.extending
 import numpy as np
 
 FunctionCache: Any
@@ -173,3 +175,36 @@ def pointer(function: Callable[..., Any]) -> Any:
         return Pointer(function)
     except AttributeError:
         return function
+
+
+def address(function: Callable[..., Any]) -> int:
+    """Where the machine code of a function compiled for one signature stands, for :func:`caller`.
+
+    It holds for as long as the function is kept, and in this process only.
+    """
+    try:
+        return Pointer(function).__wrapper_address__()
+    except AttributeError:
+        (signature,) = function.nopython_signatures  # type: ignore[attr-defined]
+        function.by_address = numba.cfunc(signature)(function.py_func)  # type: ignore[attr-defined]
+        return int(function.by_address.address)  # type: ignore[attr-defined]
+
+
+def caller(signature: Any) -> Callable[..., Any]:
+    """A function for compiled code, ``call(address, arguments)``: it calls the function at an address.
+
+    Args:
+        signature: of that function. The arguments come as a tuple of these types; arrays may be writeable.
+    """
+
+    @numba.extending.intrinsic  # type: ignore[untyped-decorator]
+    def call(typing_context: Any, address: Any, arguments: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
+            types = [context.get_value_type(each) for each in signature.args]
+            of = llvmlite.ir.FunctionType(context.get_value_type(signature.return_type), types)
+            function = builder.inttoptr(values[0], of.as_pointer())
+            return builder.call(function, [builder.extract_value(values[1], k) for k in range(len(types))])
+
+        return signature.return_type(numba.types.uint64, arguments), generate
+
+    return cast(Callable[..., Any], call)

@@ -25,9 +25,11 @@ from pa_env.compiling import Direct, machine_code
 from pa_env.game_state import GameState, Settings
 from pa_env.kernel.agents import ask
 from pa_env.kernel.episodes import TRACE, Recorded, Work, play_episodes, record
+from pa_env.kernel.laws import choice_laws
 from pa_env.kernel.play import follow, play
-from pa_env.layout import AGENT_REWARD, ARM, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers, Result, Row
+from pa_env.layout import AGENT_REWARD, ARM, MEAN, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers, Result
 from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, compiled_for, rule_pointer
+from pa_env.scripted_agents import ScriptedAgent
 from pa_env.seeding import principal_seed
 
 __all__ = ["Followed", "Game", "Held", "Settings", "game_of", "principal_seed"]
@@ -57,7 +59,7 @@ class Followed(NamedTuple):
 # The kernel's ``play`` without Numba's look-up of types, by whether rewards are linear.
 _PLAY: dict[bool, Callable[..., int]] = {}
 _WITH_RULE: dict[tuple[Callable[..., int], bool], Callable[..., int]] = {}  # likewise, those that take a rule
-_ASK = Direct(ask)
+_ASK, _LAWS = Direct(ask), Direct(choice_laws)
 
 
 def game_of(settings: Settings, copies: int = 1, known: Sequence[str] = ()) -> "Game":
@@ -112,7 +114,7 @@ class Game(GameState):
         if self._python is None:
             self._call(offered, rounds, forced, NO_STOP, results)
         else:
-            playing = np.ones(self.copies, np.bool_) if which is None else which
+            playing = self._all if which is None else np.flatnonzero(which).tolist()
             self._call(offered, rounds, self._ask(offered, forced, playing), NO_STOP, results)
             self._python.learn(results, playing)
         return results
@@ -124,12 +126,28 @@ class Game(GameState):
             arguments = (self.arrays, self.linear, offers, rounds, forced, stop, results)
             call = _PLAY[self._is_linear] = machine_code(play, arguments)
         bad = call(self.arrays, self.linear, offers, rounds, forced, stop, results)
-        if bad < 0:
-            return
+        if bad >= 0:
+            raise self._error(bad, offers, forced)
+
+    def _error(self, bad: int, offers: Floats, forced: Integers = DEFAULT) -> ValueError:
+        """What the kernel's ``play`` refused."""
         if bad < offers.size:
-            raise checks.bad_offer("incentives", offers, bad, self.max_incentive)
-        arm = forced[bad - offers.size]
-        raise ValueError(f"arms = {arm} must be an integer from 0 to {self.n_arms - 1}, or NO_ARM = {NO_ARM}")
+            return checks.bad_offer("incentives", offers, bad, self.max_incentive)
+        if bad < offers.size + self.copies:
+            arm = forced[bad - offers.size]
+            return ValueError(f"arms = {arm} must be an integer from 0 to {self.n_arms - 1}, or NO_ARM = {NO_ARM}")
+        return self._bad_answer(bad - offers.size - self.copies, offers)
+
+    def _bad_answer(self, i: int, offers: Floats) -> ValueError:
+        """The error of an agent's function that answers with what is no arm."""
+        answers, t = np.empty(self.copies, np.int64), int(self.arrays.state["t"][i]) + 1
+        _ASK(self.arrays, offers, answers)
+        if not np.isfinite(self.arrays.arms[i, MEAN]).all():
+            return ValueError(f"means = {self.arrays.arms[i, MEAN]} before round {t}: learn must keep them finite")
+        return ValueError(
+            f"the agent's function answered {answers[i]} in round {t}: it must be an arm from 0 to {self.n_arms - 1};"
+            " the round was not played"
+        )
 
     def hold(self, offer: ArrayLike, rounds: int, stop: StopRule | None = None) -> Held:
         """Hold one offer for some rounds or to the horizon, in memory that does not grow (one copy only).
@@ -162,9 +180,9 @@ class Game(GameState):
                 part = min(CHUNK, left)  # because a compiled call does not hear Ctrl-C
                 self._call(offers, DEFAULT if part == 1 else np.array([part]), DEFAULT, entries, NO_RESULTS)
             else:
-                part, playing, results = 1, np.ones(1, np.bool_), np.zeros(self._results_shape)
-                self._call(offers, DEFAULT, self._ask(offers, DEFAULT, playing), entries, results)
-                self._python.learn(results, playing)
+                part, results = 1, np.empty(self._results_shape)
+                self._call(offers, DEFAULT, self._ask(offers, DEFAULT, self._all), entries, results)
+                self._python.learn(results, self._all)
             left -= part
         return wanted if stop is None else self.rounds_played - begun
 
@@ -197,7 +215,7 @@ class Game(GameState):
                 continue
             missed = self._call_with(follow, address, memory, offers, results, min(CHUNK // 10, end - t))
             if missed < 0:
-                raise checks.bad_offer("incentives", offers, -1 - missed, self.max_incentive)
+                raise self._error(-1 - missed, offers)
             misses += missed
         told = (int(results[0, ARM]), float(results[0, REWARD]))
         return Followed(self.rounds_played - begun, misses, told, offers[0])
@@ -234,7 +252,7 @@ class Game(GameState):
         if self._python is None:
             played = self._call_with(record, address, memory, offers, results, entries, rows)
             if played < 0:
-                raise checks.bad_offer("incentives", offers, -1 - played, self.max_incentive)
+                raise self._error(-1 - played, offers)
             return played
         for j, row in enumerate(rows):
             if stop is not None and stop.withdrawn:
@@ -274,6 +292,7 @@ class Game(GameState):
         bad = self._call_with(play_episodes, address, memories, marks, recorded, work)
         if bad >= 0:
             self.check_offers(work.offers)
+            raise self._bad_answer(bad, np.tile(work.offers, (self.copies, 1)))
         return recorded
 
     def _call_with(self, function: Callable[..., int], rule: Any, *arguments: Any) -> int:
@@ -288,16 +307,37 @@ class Game(GameState):
         """The arm (N,) that each agent will play on its offer, exploration draws included; the game does not move."""
         offered = checks.offers("incentives", offers, self._offers_shape)
         if self._python is not None:
-            return self._ask(offered, DEFAULT, np.ones(self.copies, np.bool_))
+            return self._ask(offered, DEFAULT, self._all)
         answers = np.empty(self.copies, np.int64)
         bad = _ASK(self.arrays, offered, answers)
         if bad >= 0:
             raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
+        wrong = np.flatnonzero((answers < 0) | (answers >= self.n_arms))
+        if wrong.size:
+            raise self._bad_answer(int(wrong[0]), offered)
         return answers
 
-    def _ask(self, offers: Floats, forced: Integers, playing: Flags) -> Integers:
+    def choice_probabilities(self, offers: ArrayLike) -> Floats:
+        """How likely each agent is to play each arm on its offer, (N, K), before its draws; the game does not move.
+
+        Of a user's own object it is what its method ``choice_probabilities(incentives)`` says. Thompson sampling and
+        compiled functions cannot tell.
+        """
+        offered = checks.offers("incentives", offers, self._offers_shape)
+        laws = np.empty(self._offers_shape)
+        if self._python is not None:
+            self.check_offers(offered)
+            return self._python.choice_probabilities(offered)
+        if not (isinstance(self.agent, ScriptedAgent) and self.agent.tells_law):
+            raise ValueError(f"agent = {self.agent!r} cannot tell the probabilities of its choices")
+        bad = _LAWS(self.arrays, offered, laws)
+        if bad >= 0:
+            raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
+        return laws
+
+    def _ask(self, offers: Floats, forced: Integers, playing: Sequence[int]) -> Integers:
         """The arms of users' own agents; their beliefs are read before."""
         self.check_offers(offers)
-        for i in np.flatnonzero(playing).tolist():
-            self.arrays.arms[i, Row.MEAN] = self._python.read_means(i)  # type: ignore[union-attr]
+        for i in playing:
+            self._python.read_means(i, self.arrays.arms[i, MEAN])  # type: ignore[union-attr]
         return self._python.choose(offers, forced, playing)  # type: ignore[union-attr]

@@ -3,6 +3,7 @@
 :class:`pa_env.game.Game` plays rounds on it.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, Self, TypedDict
 
@@ -13,11 +14,13 @@ from numpy.typing import ArrayLike
 from pa_env import checks
 from pa_env.buffers import Buffers
 from pa_env.checks import BOOL, at_least, seed_of, whole
+from pa_env.compiled_agents import CompiledAgent
 from pa_env.compiling import Direct
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
 from pa_env.kernel import instances as kernel_instances
-from pa_env.kernel.agents import Kind
+from pa_env.kernel.agents import Kind, find_bad
 from pa_env.kernel.observations import view_agents
+from pa_env.kernel.responses import sum_scores
 from pa_env.layout import (
     AGENT_BLOCKS,
     MEAN,
@@ -35,12 +38,12 @@ from pa_env.layout import (
     new_linear_arrays,
 )
 from pa_env.python_agents import PythonAgents
-from pa_env.scripted_agents import Agent, ScriptedAgent, resolve
+from pa_env.scripted_agents import AgentLike, ScriptedAgent, resolve
 from pa_env.seeding import generator_of, keys_of, principal_seed
 
 LONGEST = 2**39 - 1  # as many rounds as have draws of their own
-PER_COPY = ("state", "arms", "plays", "totals", "summary", "gains")  # arrays with a row for each copy
-_VIEW_AGENTS = Direct(view_agents)
+PER_COPY = ("state", "arms", "plays", "totals", "summary", "memory")  # arrays with a row for each copy
+_VIEW_AGENTS, _SUM_SCORES, _FIND_BAD = Direct(view_agents), Direct(sum_scores), Direct(find_bad)
 
 
 class Settings(TypedDict, total=False):
@@ -48,7 +51,7 @@ class Settings(TypedDict, total=False):
 
     n_arms: int | None
     horizon: int
-    agent: str | ScriptedAgent | Agent
+    agent: AgentLike
     instance: InstanceLike
     max_incentive: float | None
     dim: int | None
@@ -61,7 +64,7 @@ class GameState:
         self,
         n_arms: int | None = None,
         horizon: int = 1000,
-        agent: str | ScriptedAgent | Agent = "empirical-mean",
+        agent: AgentLike = "empirical-mean",
         instance: InstanceLike = "uniform",
         max_incentive: float | None = None,
         dim: int | None = None,
@@ -80,10 +83,9 @@ class GameState:
             raise ValueError(
                 f"max_incentive = {max_incentive} must be at most 3e38, which a float32 observation can hold"
             )
-        scripted = self.agent if isinstance(self.agent, ScriptedAgent) else None
-        self.arrays = new_arrays(
-            self.copies, self.n_arms, observe, exp3=scripted is not None and scripted.declaration.kind == Kind.EXP3
-        )
+        scripted = self.agent if isinstance(self.agent, ScriptedAgent | CompiledAgent) else None
+        self._memory = np.zeros(0) if scripted is None else scripted.memory_for(self.n_arms)
+        self.arrays = new_arrays(self.copies, self.n_arms, observe, self._memory.size)
         self.linear = new_linear_arrays(self.copies, self.n_arms, self.dim) if self.dim else None
         self._python = None if scripted else PythonAgents(self.agent, self.copies, self.n_arms)  # type: ignore[arg-type]
         self._initial = np.zeros(self.dim or self.n_arms)
@@ -92,10 +94,19 @@ class GameState:
         if scripted is not None:
             scripted.write_rules(rules, self.n_arms, self.dim)
             self._initial = scripted.initial_for(self.n_arms, self.dim)
+        if isinstance(scripted, ScriptedAgent):
+            self.arrays = self.arrays._replace(order=scripted.order_given())
+        self._all = range(self.copies)
         self._seeds: list[int | None] = [None] * self.copies
         self._is_linear = self.dim > 0
         self._offers_shape, self._results_shape = (self.copies, self.n_arms), (self.copies, OPTIMAL + self.n_arms)
         self._buffers = Buffers(self._results_shape) if self.copies > 1 else None
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Loaded in another process, compiled functions stand elsewhere."""
+        self.__dict__.update(state)
+        if isinstance(self.agent, ScriptedAgent | CompiledAgent):
+            self.agent.write_addresses(self.arrays.rules)
 
     # ------------------------------------------------------------------------------------- episodes
 
@@ -138,7 +149,7 @@ class GameState:
 
         self.arrays.state["key"], self.arrays.state["episode"], self._seeds = keys, episodes, kept
         self._place(which, drawn)
-        kernel_instances.begin(self.arrays, self.linear, which, origin.family, self._initial)
+        kernel_instances.begin(self.arrays, self.linear, which, origin.family, self._initial, self._memory)
         for i in np.flatnonzero(which).tolist() if self._python else ():
             self._python.reset(i, generator_of(keys[i], episodes[i], "agent"))  # type: ignore[union-attr]
 
@@ -206,8 +217,8 @@ class GameState:
     @property
     def means(self) -> Floats:
         """The agents' beliefs muhat (N, K): a view."""
-        for i in range(self.copies) if self._python else ():
-            self.arrays.arms[i, Row.MEAN] = self._python.read_means(i)  # type: ignore[union-attr]
+        for i in self._all if self._python else ():
+            self._python.read_means(i, self.arrays.arms[i, MEAN])  # type: ignore[union-attr]
         return self.arrays.arms[:, MEAN]
 
     @property
@@ -221,14 +232,31 @@ class GameState:
         return np.zeros((self.copies, self.n_arms, 0)) if self.linear is None else self.linear.vectors
 
     def totals(self, i: int = 0) -> dict[str, float]:
-        """Sums of every score over the rounds of copy ``i`` so far."""
-        return dict(zip(SCORES, self.arrays.totals[i].sum(axis=0).tolist(), strict=True))
+        """Every score over the rounds of copy ``i`` so far; NaN where it is not defined (:mod:`pa_env.layout`)."""
+        values = self.score_sums(i).tolist()
+        return {name: value if value == value else math.nan for name, value in zip(SCORES, values, strict=True)}
+
+    def score_sums(self, i: int = 0) -> Floats:
+        """What :meth:`totals` gives, in the order of :class:`pa_env.layout.Score`."""
+        sums = np.empty(len(SCORES))
+        _SUM_SCORES(self.arrays, i, sums)
+        return sums
+
+    @property
+    def type_counts(self) -> Integers:
+        """How many rounds each type of agents has played, (N, J); J = 0 unless the agent has types."""
+        n_types = int(self.arrays.rules["n_types"][0])
+        first = n_types * self.n_arms
+        return self.arrays.memory[:, first : first + n_types].astype(np.int64)
 
     def agent_view(self, offers: ArrayLike) -> Floats32:
         """What the agents observe when these are their offers."""
         _ = self.means  # read from users' own agents
         view = np.empty((self.copies, AGENT_BLOCKS * self.n_arms + 1), np.float32)
-        _VIEW_AGENTS(self.arrays, checks.offers("incentives", offers, self._offers_shape), view)
+        offered = checks.offers("incentives", offers, self._offers_shape)
+        bad = _VIEW_AGENTS(self.arrays, offered, view)
+        if bad >= 0:
+            raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
         return view
 
     # ------------------------------------------------------------------------------------- checks
@@ -246,9 +274,9 @@ class GameState:
 
     def check_offers(self, offers: Floats) -> None:
         """Raise unless every entry of ``offers`` is a number from 0 to max_incentive."""
-        bad = np.flatnonzero(~((offers >= 0) & (offers <= self.max_incentive)))
-        if bad.size:
-            raise checks.bad_offer("incentives", offers, int(bad[0]), self.max_incentive)
+        bad = _FIND_BAD(offers, self.max_incentive)
+        if bad >= 0:
+            raise checks.bad_offer("incentives", offers, bad, self.max_incentive)
 
     def _check_single(self) -> None:
         if self.copies != 1:

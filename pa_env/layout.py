@@ -33,6 +33,9 @@ class Score(IntEnum):
     REGRET_ORACLE = 3  # R_T^oracle: against the best incentives for the agent's true means
     REGRET_BAR = 4  # Rbar_T: R_T^oracle, but every incentive offered is charged, taken or not
     OVERPAYMENT = 5  # what was paid above pi*_A(t)
+    AGENT_REGRET = 6  # the agent's own: max_a mu_a + pi_a(t), minus mu_A + pi_A(t)
+    REGRET_RESPONSE = 7  # against the best offer for the agent's true choice law (pa_env.kernel.responses)
+    REGRET_FIXED = 8  # against the best fixed price on one arm in hindsight; not a sum (pa_env.kernel.types)
 
 
 class Result(IntEnum):
@@ -82,8 +85,24 @@ UTILITY, REWARD, ARM, AGENT_REWARD, OPTIMAL = (
     *(int(Result.UTILITY), int(Result.REWARD), int(Result.ARM), int(Result.AGENT_REWARD), int(Result.OPTIMAL)),
 )
 MEAN, PRINCIPAL_SUM = int(Row.MEAN), int(Row.PRINCIPAL_SUM)
+SUMS = int(Score.REGRET_FIXED)  # scores before it are sums over rounds
 SCORES = tuple(score.name.lower() for score in Score)
 INFO = tuple(round_info(np.zeros(len(Result))))
+
+
+def round_infos(results: Floats) -> dict[str, Any]:
+    """What :func:`round_info` gives, as arrays over many copies; written out for the same reason."""
+    column = results.T
+    return {
+        "utility": column[0],
+        "expected_utility": column[1],
+        "regret": column[2],
+        "regret_oracle": column[3],
+        "regret_bar": column[4],
+        "reward": column[5],
+        "arm": column[ARM].astype(np.int64),
+        "optimal_incentives": results[:, OPTIMAL:],
+    }
 
 
 class Ties(IntEnum):
@@ -102,6 +121,16 @@ class Exploration(IntEnum):
     WORST = 1  # for the principal: the lowest theta_a - pi_a
     ROUND_ROBIN = 2
     FIXED_ARM = 3  # FIXED_ARM + a: arm a
+    TARGET = -1  # the one with the largest incentive
+    FUNCTION = -2  # what a compiled function of the user's says
+
+
+class Order(IntEnum):
+    """In which order types of agents answer."""
+
+    RANDOM = 0
+    BLOCKS = 1  # each type for horizon / n_types rounds
+    GIVEN = 2  # as in ``Arrays.order``, again and again
 
 
 class Rewards(IntEnum):
@@ -183,11 +212,20 @@ RULES = np.dtype(
     [
         ("kind", "i8"),  # of the agent, see pa_env.kernel.agents.Kind
         ("learns", "i8"),  # whether its rewards move its means
+        ("knows", "i8"),  # whether it knows its means
         ("exploration", "i8"),
         ("ties", "i8"),
         ("horizon", "i8"),
         ("max_incentive", "f8"),
         ("c0", "f8"),  # exploration constant; 0: it never explores
+        ("exponent", "f8"),  # of its rate
+        ("temperature", "f8"),  # of a logit choice; 0: it maximises
+        ("n_types", "i8"),  # J; 0: there are none
+        ("draws_types", "i8"),  # whether the means of the types are drawn anew each episode
+        ("order", "i8"),  # of the types
+        ("choose", "u8"),  # addresses of the user's compiled functions, or 0
+        ("learn", "u8"),
+        ("explore", "u8"),
     ]
 )
 COPY = np.dtype(
@@ -202,6 +240,13 @@ COPY = np.dtype(
         ("noise", "f8"),  # its standard deviation (GAUSSIAN)
         ("benchmark", "f8"),  # max_a theta_a - pi*_a with the true means
         ("rank", "i8"),  # dimensions spanned by the arms played so far (linear)
+        ("type", "i8"),  # of the agent that answers in the round to come
+        ("piece", "i8"),  # rounds over which the probability of exploration is interpolated: the first,
+        ("piece_end", "i8"),  # and the one after the last
+        ("chance", "f8"),  # p_t = chance + x (slope + x curve), x = t - piece
+        ("slope", "f8"),
+        ("curve", "f8"),
+        ("level", "f8"),  # what each paid arm leaves the principal in the best response to a logit agent
     ]
 )
 
@@ -213,9 +258,10 @@ class Arrays(NamedTuple):
     state: NDArray[Any]  # (N,) COPY
     arms: Floats  # (N, len(Row), K)
     plays: Integers  # (N, K)
-    totals: Floats  # (N, 2, len(Score)): flushed sums and running ones
+    totals: Floats  # (N, 2, SUMS): flushed sums and running ones
     summary: Floats32  # (N, summary_size(K)), or (N, 0) if it is not kept
-    gains: Floats  # (N, K) EXP3's estimated gains, or (N, 0)
+    memory: Floats  # (N, M) the agent's: EXP3's estimated gains, the means of types, or what the user's functions keep
+    order: Integers  # (L,) types in the order in which they answer, if it is given
     scratch: Floats  # (len(Scratch), BLOCK_SIZE)
 
 
@@ -232,23 +278,24 @@ class LinearArrays(NamedTuple):
     estimate: Floats  # (N, d) shat in that basis
 
 
-def new_arrays(copies: int, n_arms: int, observe: bool = True, exp3: bool = False) -> Arrays:
+def new_arrays(copies: int, n_arms: int, observe: bool = True, memory: int = 0) -> Arrays:
     """Arrays of a game before its first episode.
 
     Args:
         copies: N.
         n_arms: K.
         observe: whether the principal's summary is kept.
-        exp3: whether the agent is EXP3, which keeps estimated gains.
+        memory: M, how many numbers the agent keeps.
     """
     return Arrays(
         rules=np.zeros(1, RULES),
         state=np.zeros(copies, COPY),
         arms=np.zeros((copies, len(Row), n_arms)),
         plays=np.zeros((copies, n_arms), np.int64),
-        totals=np.zeros((copies, 2, len(Score))),
+        totals=np.zeros((copies, 2, SUMS)),
         summary=np.zeros((copies, summary_size(n_arms) if observe else 0), np.float32),
-        gains=np.zeros((copies, n_arms if exp3 else 0)),
+        memory=np.zeros((copies, memory)),
+        order=np.zeros(0, np.int64),
         scratch=np.zeros((len(Scratch), BLOCK_SIZE)),
     )
 

@@ -26,7 +26,7 @@ One whole round:
 with the same seed. :mod:`pa_env.gym_env` says what the other keys of an info are and who may know them.
 
 The agent must see the offer, so the game is not parallelisable: ``parallel_env`` takes turns too, and ignores the idle
-player's action.
+player's action. ``vector_env`` plays many copies at once, both seats open (:mod:`pa_env.two_player_vector`).
 
 ``env`` and ``raw_env`` are the same: the environment checks order and bounds itself, several times faster than
 PettingZoo's wrappers. Version history: v0, first release.
@@ -45,9 +45,8 @@ from pa_env.checks import arm_index, known
 from pa_env.game import Settings, game_of
 from pa_env.gym_env import instance_option
 from pa_env.layout import AGENT_REWARD, Floats32, round_info
+from pa_env.two_player_vector import AGENT, PRINCIPAL, TwoPlayerVectorEnv
 from pa_env.viewer import MODES, Viewer
-
-PRINCIPAL, AGENT = "principal_0", "agent_0"
 
 
 class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
@@ -171,6 +170,7 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
 
 
 raw_env = env = PrincipalAgentAEC
+vector_env = TwoPlayerVectorEnv
 
 
 def parallel_env(**settings: Any) -> ParallelEnv[str, Floats32, Any]:

@@ -1,11 +1,13 @@
 """Users' own agents, written in Python: the game asks them for arms and tells them their rewards."""
 
 import copy
+from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 
-from pa_env.checks import arm_index, numbers
-from pa_env.layout import AGENT_REWARD, ARM, NO_ARM, Flags, Floats, Integers
+from pa_env.checks import FLOAT64, arm_index, numbers
+from pa_env.layout import AGENT_REWARD, ARM, NO_ARM, Floats, Integers
 from pa_env.scripted_agents import Agent
 
 
@@ -27,28 +29,53 @@ class PythonAgents:
         """Begin an episode of copy ``i``."""
         self.agents[i].reset(self.n_arms, rng)
 
-    def read_means(self, i: int) -> Floats:
-        """The beliefs (n_arms,) of copy ``i``'s agent."""
+    def read_means(self, i: int, into: Floats) -> None:
+        """Write the beliefs (n_arms,) of copy ``i``'s agent."""
         agent = self.agents[i]
-        if not hasattr(agent, "means"):
+        means = getattr(agent, "means", None)
+        # Nearly every agent has a float64 array; its square is finite only if its entries are.
+        if type(means) is np.ndarray and means.dtype is FLOAT64 and means.shape == into.shape:
+            if isfinite(means.dot(means)):
+                into[:] = means
+                return
+        elif means is None:
             raise TypeError(
                 f"agent = {agent!r} has no means: reset() must set {self.n_arms} finite numbers, one belief an arm"
             )
-        means = numbers("agent.means", agent.means)
-        if means.shape != (self.n_arms,) or not np.isfinite(means).all():
+        means = numbers("agent.means", means)
+        if means.shape != into.shape or not np.isfinite(means).all():
             raise ValueError(
                 f"agent.means = {means} must be {self.n_arms} finite numbers, the agent's belief on each arm"
             )
-        return means
+        into[:] = means
 
-    def choose(self, offers: Floats, forced: Integers, playing: Flags) -> Integers:
+    def choose(self, offers: Floats, forced: Integers, playing: Sequence[int]) -> Integers:
         """The arms (copies,) of the copies that are playing: the forced one, or what the agent chooses."""
         arms = np.full(len(self.agents), NO_ARM) if not forced.size else forced.copy()
-        for i in np.flatnonzero(playing & (arms < 0)).tolist():
-            arms[i] = arm_index("agent.choose(incentives)", self.agents[i].choose(offers[i].copy()), self.n_arms)
+        for i in playing:
+            if arms[i] < 0:
+                arm = self.agents[i].choose(offers[i].copy())
+                if type(arm) is not int or not 0 <= arm < self.n_arms:
+                    arm = arm_index("agent.choose(incentives)", arm, self.n_arms)
+                arms[i] = arm
         return arms
 
-    def learn(self, results: Floats, playing: Flags) -> None:
+    def learn(self, results: Floats, playing: Sequence[int]) -> None:
         """Tell the agents of the copies that are playing what they got."""
-        for i in np.flatnonzero(playing).tolist():
-            self.agents[i].learn(int(results[i, ARM]), float(results[i, AGENT_REWARD]))
+        for i in playing:
+            self.agents[i].learn(int(results.item(i, ARM)), results.item(i, AGENT_REWARD))
+
+    def choice_probabilities(self, offers: Floats) -> Floats:
+        """What the agents say of how likely each is to play each arm, (copies, n_arms)."""
+        laws = np.empty(offers.shape)
+        for i, agent in enumerate(self.agents):
+            tell = getattr(agent, "choice_probabilities", None)
+            if tell is None:
+                raise ValueError(f"agent = {agent!r} cannot tell: it has no choice_probabilities(incentives)")
+            law = numbers("agent.choice_probabilities(incentives)", tell(offers[i].copy()))
+            if law.shape != (self.n_arms,) or not (law >= 0.0).all() or abs(law.sum() - 1.0) > 1e-9:
+                raise ValueError(
+                    f"agent.choice_probabilities(incentives) = {law} must be {self.n_arms} probabilities that sum to 1"
+                )
+            laws[i] = law
+        return laws

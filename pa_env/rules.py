@@ -21,7 +21,8 @@ of float64.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -72,16 +73,23 @@ def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
         return
     checked = compiled(rule.py_func, SIGNATURE, boundscheck=True)  # type: ignore[attr-defined]
     trial, offer, plays, sums = memory.copy(), np.zeros(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms)
-    try:
+    with out_of_bounds_told("rule", n_arms, memory):
         checked(trial, plays, sums, NO_ARM, 0.0, offer)
         plays[0] = 1
         checked(trial, plays, sums, 0, 0.0, offer)
+    _checked.add((rule, n_arms, memory.size))
+
+
+@contextmanager
+def out_of_bounds_told(what: str, n_arms: int, memory: Floats) -> Iterator[None]:
+    """Tell of a trial in which compiled code of the user's leaves the bounds of its arrays."""
+    try:
+        yield
     except IndexError as error:
         raise ValueError(
-            f"memory of {memory.size} numbers is too short for this rule with {n_arms} arms, or the rule is wrong:"
+            f"memory of {memory.size} numbers is too short for this {what} with {n_arms} arms, or the {what} is wrong:"
             f" {error}"
         ) from None
-    _checked.add((rule, n_arms, memory.size))
 
 
 def check_memory(memory: Any) -> None:

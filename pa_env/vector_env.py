@@ -29,19 +29,18 @@ from numpy.typing import NDArray
 
 from pa_env import checks, spaces
 from pa_env.buffers import Buffers
-from pa_env.checks import integers, known, seed_of
+from pa_env.checks import copy_seeds, integers, known
 from pa_env.game import Game, Settings, game_of
 from pa_env.gym_env import Info, instance_option
 from pa_env.layout import (
     AGENT_REWARD,
-    ARM,
     INFO,
-    OPTIMAL,
     UTILITY,
     Flags,
     Floats,
     Floats32,
     Integers,
+    round_infos,
 )
 from pa_env.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.viewer import MODES, Viewer
@@ -81,7 +80,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         """Begin an episode of all copies, or of those in ``options["reset_mask"]``, on ``options["instance"]``."""
         instance = instance_option(options)
         which = self._mask((options or {}).get("reset_mask"))
-        self._begin(which, self._seeds(seed), instance)
+        self._begin(which, copy_seeds(seed, self.num_envs), instance)
         return self._observe(), self._known(which)
 
     def step(self, actions: Any) -> tuple[Floats32, Floats, Flags, Flags, Info]:
@@ -143,28 +142,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
 
     def _info(self, results: Floats, mask: Flags) -> Info:
         """What the round was; ``_key`` marks the copies for which it holds."""
-        column = results.T
-        return {  # in the order of the columns; written out, because a loop takes half as long again
-            "utility": column[0],
-            "expected_utility": column[1],
-            "regret": column[2],
-            "regret_oracle": column[3],
-            "regret_bar": column[4],
-            "reward": column[5],
-            "arm": column[ARM].astype(np.int64),
-            "optimal_incentives": results[:, OPTIMAL:],
-            **dict.fromkeys(MARKS, mask),
-        }
-
-    def _seeds(self, seed: Any) -> Sequence[int | None] | None:
-        if seed is None:
-            return None
-        if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
-            if len(seed) != self.num_envs:
-                raise ValueError(f"seed = {seed!r} must be an integer, or one for each of {self.num_envs} copies")
-            return list(seed)
-        first: int = seed_of(seed)  # type: ignore[assignment] # it is not None
-        return [first + i for i in range(self.num_envs)]
+        return round_infos(results) | dict.fromkeys(MARKS, mask)
 
     def _mask(self, mask: Flags | None) -> Flags:
         if mask is None:

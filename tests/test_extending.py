@@ -13,7 +13,7 @@ import pa_env
 ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
     "agent": {
         "pa_env/kernel/agents.py": [
-            ("    EXP3 = 5\n", "    EXP3 = 5\n    CONTRARY = 6\n"),
+            ("    EXP3 = 5\n", "    EXP3 = 5\n    CONTRARY = 60\n"),
             (
                 "    if kind == Kind.EXP3:\n        arm =",
                 "    if kind == Kind.CONTRARY:\n        arm = offers.shape[1] - 1\n"
@@ -82,7 +82,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         ],
     },
     "score": {
-        "pa_env/layout.py": [("    OVERPAYMENT = 5 ", "    PAID = 6\n    OVERPAYMENT = 5 ")],
+        "pa_env/layout.py": [("    REGRET_FIXED = 8 ", "    PAID = 8\n    REGRET_FIXED = 9 ")],
         "pa_env/kernel/play.py": [
             (
                 "            x = r = regret = highest = 0.0\n",

@@ -1,14 +1,15 @@
-"""How the built-in agents answer an offer; :mod:`pa_env.agents` says what each of them is."""
+"""How the built-in agents answer an offer; :mod:`pa_env.scripted_agents` says what each of them is."""
 
 import math
 from enum import IntEnum
 from typing import NamedTuple
 
-import numpy as np
-
 from pa_env.compiling import compiled, inlined
-from pa_env.kernel.draws import draw, normals, place, uniform
-from pa_env.layout import NO_ARM, Arrays, Exploration, Floats, Integers, Row, Scratch, Stream, Ties
+from pa_env.kernel.draws import place, uniform
+from pa_env.kernel.exploration import explored_arm, explores
+from pa_env.kernel.low_regret import exp3_arm, index_arm
+from pa_env.kernel.own_functions import call_choose
+from pa_env.layout import NO_ARM, Arrays, Floats, Integers, Row, Stream, Ties
 
 
 class Kind(IntEnum):
@@ -20,6 +21,9 @@ class Kind(IntEnum):
     UCB = 3
     THOMPSON = 4
     EXP3 = 5
+    LOGIT = 6
+    TYPES = 7  # greedy, or logit with a temperature
+    COMPILED = 8  # the user's own functions
 
 
 class Answer(NamedTuple):
@@ -30,72 +34,7 @@ class Answer(NamedTuple):
     highest: float  # max_b muhat_b
     joint: float  # max_b muhat_b + theta_b
     offered: float  # sum of pi_b
-
-
-# ----------------------------------------------------------------------------------------- exploration
-
-
-@inlined
-def exploration_probability(c0: float, t: int) -> float:
-    """p_t = min(1, c0 sqrt(log(2t) / t)), t = 1, 2, ..."""
-    return min(1.0, c0 * math.sqrt(math.log(2.0 * t) / t))
-
-
-@inlined
-def explores(arrays: Arrays, i: int) -> bool:
-    """Whether the agent of copy ``i`` explores in the round to come."""
-    t = arrays.state[i].t + 1
-    drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, t))
-    return drawn < exploration_probability(arrays.rules[0].c0, t)
-
-
-@inlined
-def rounds_before_exploring(arrays: Arrays, i: int, most: int) -> int:
-    """How many of the next ``most`` rounds, the first taken as settled, pass before the agent explores.
-
-    p_t falls with t, so one comparison with its value at the second of them settles nearly every round.
-    """
-    c0, key, t = arrays.rules[0].c0, arrays.state[i].episode_key, arrays.state[i].t + 2
-    at = place(Stream.EXPLORE, t)
-    bound = exploration_probability(c0, t) * (1.0 + 1e-12)
-    for j in range(most - 1):
-        arrays.scratch[Scratch.EXPLORE, j] = uniform(key, at + j)
-    passed = most
-    for j in range(most - 1):
-        drawn = arrays.scratch[Scratch.EXPLORE, j]
-        if drawn < bound and drawn < exploration_probability(c0, t + j):
-            passed = j + 1
-            break
-    return passed
-
-
-@compiled
-def explored_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
-    """The arm of an agent that explores: one that does not maximise, or NO_ARM where all of them do."""
-    arms, n_arms, exploration = arrays.arms, offers.shape[1], arrays.rules[0].exploration
-    others = 0
-    for b in range(n_arms):
-        others += arms[i, Row.MEAN, b] + offers[i, b] < best
-    nth = int(uniform(arrays.state[i].episode_key, place(Stream.EXPLORE_ARM, arrays.state[i].t + 1)) * others)
-    first = arrays.state[i].cursor if exploration == Exploration.ROUND_ROBIN else 0
-    arm = NO_ARM
-    for step in range(n_arms):
-        b = (first + step) % n_arms
-        if arms[i, Row.MEAN, b] + offers[i, b] >= best:
-            continue
-        if exploration == Exploration.UNIFORM:
-            if nth == 0:
-                return b
-            nth -= 1
-        elif exploration == Exploration.WORST:
-            if arm < 0 or arms[i, Row.THETA, b] - offers[i, b] < arms[i, Row.THETA, arm] - offers[i, arm]:
-                arm = b
-        elif exploration == Exploration.ROUND_ROBIN or exploration == Exploration.FIXED_ARM + b:
-            return b
-    return arm
-
-
-# ----------------------------------------------------------------------------------------- greedy agents
+    deserved: float  # max_b mu_b + pi_b
 
 
 @compiled
@@ -125,85 +64,38 @@ def greedy(arrays: Arrays, offers: Floats, i: int) -> Answer:
     arms = arrays.arms
     highest, offered = arms[i, Row.MEAN, 0], offers[i, 0]
     best, joint, arm = highest + offered, highest + arms[i, Row.THETA, 0], 0
+    deserved = arms[i, Row.MU, 0] + offered
     for b in range(1, offers.shape[1]):
         mean = arms[i, Row.MEAN, b]
         value = mean + offers[i, b]
         offered += offers[i, b]
         highest = max(highest, mean)
         joint = max(joint, mean + arms[i, Row.THETA, b])
+        deserved = max(deserved, arms[i, Row.MU, b] + offers[i, b])
         if value > best:
             best = value
             arm = b
     if arrays.rules[0].ties != Ties.LOWEST:
         arm = break_tie(arrays, offers, i, best)
-    return Answer(arm, best, highest, joint, offered)
-
-
-# ----------------------------------------------------------------------------------------- agents with low regret
+    return Answer(arm, best, highest, joint, offered, deserved)
 
 
 @compiled
-def exp3_softmax(arrays: Arrays, offers: Floats, i: int) -> tuple[float, float, float]:
-    """EXP3's softmax of what t rounds at this offer would bring: its rate, the highest of these, the sum of weights."""
-    gains, n_arms, t = arrays.gains, offers.shape[1], arrays.state[i].t + 1
-    rate = math.sqrt(math.log(n_arms) / (n_arms * t))
-    highest, total = -np.inf, 0.0
-    for b in range(n_arms):
-        highest = max(highest, gains[i, b] + t * offers[i, b])
-    for b in range(n_arms):
-        total += math.exp(rate * (gains[i, b] + t * offers[i, b] - highest))
-    return rate, highest, total
-
-
-@compiled
-def exp3_probability(arrays: Arrays, offers: Floats, i: int, arm: int, softmax: tuple[float, float, float]) -> float:
-    """The probability that EXP3 plays an arm now: that of its softmax, mixed with the uniform one."""
-    n_arms, t = offers.shape[1], arrays.state[i].t + 1
-    rate, highest, total = softmax
-    mixed = min(1.0, n_arms * rate)
-    own = math.exp(rate * (arrays.gains[i, arm] + t * offers[i, arm] - highest))
-    return (1.0 - mixed) * own / total + mixed / n_arms
-
-
-@compiled
-def exp3_learn(arrays: Arrays, offers: Floats, i: int, arm: int, reward: float) -> None:
-    """Add a reward to the gains of its arm, divided by the probability with which the arm was played."""
-    softmax = exp3_softmax(arrays, offers, i)
-    arrays.gains[i, arm] += reward / exp3_probability(arrays, offers, i, arm, softmax)
-
-
-@compiled
-def exp3_arm(arrays: Arrays, offers: Floats, i: int) -> int:
-    """What EXP3 plays."""
-    left = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, arrays.state[i].t + 1))
-    softmax = exp3_softmax(arrays, offers, i)  # once: its sum is over all arms
-    for b in range(offers.shape[1] - 1):
-        left -= exp3_probability(arrays, offers, i, b, softmax)
-        if left < 0.0:
-            return b
-    return offers.shape[1] - 1
-
-
-@compiled
-def index_arm(arrays: Arrays, offers: Floats, i: int) -> int:
-    """What UCB or Thompson sampling plays."""
-    key, t = arrays.state[i].episode_key, arrays.state[i].t + 1
-    arm, best = 0, -np.inf
+def logit_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
+    """The arm of a logit agent: arm b with a probability proportional to exp((muhat_b + pi_b) / temperature)."""
+    arms, scale, total = arrays.arms, 1.0 / arrays.rules[0].temperature, 0.0
     for b in range(offers.shape[1]):
-        index, n = arrays.arms[i, Row.MEAN, b] + offers[i, b], arrays.plays[i, b]
-        if arrays.rules[0].kind == Kind.THOMPSON:
-            round_key = draw(key, place(Stream.EXPLORE_ARM, t))
-            index += normals(draw(round_key, b + 1))[0] / math.sqrt(n + 1.0)
-        elif n == 0:
-            index = np.inf
-        else:
-            index += math.sqrt(2.0 * math.log(t) / n)
-        if index > best:
-            arm, best = b, index
+        total += math.exp((arms[i, Row.MEAN, b] + offers[i, b] - best) * scale)
+    left = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, arrays.state[i].t + 1)) * total
+    arm = NO_ARM
+    for b in range(offers.shape[1]):
+        weight = math.exp((arms[i, Row.MEAN, b] + offers[i, b] - best) * scale)
+        if weight > 0.0:
+            arm = b
+        left -= weight
+        if left < 0.0:
+            break
     return arm
-
-
-# ----------------------------------------------------------------------------------------- the decision
 
 
 @inlined
@@ -215,17 +107,55 @@ def repeats(arrays: Arrays) -> bool:
 
 @inlined
 def decide(arrays: Arrays, offers: Floats, i: int) -> Answer:
-    """The answer of copy ``i``'s agent to its offer in the round to come; nothing moves."""
+    """The answer of copy ``i``'s agent to its offer in the round to come; nothing moves.
+
+    The arm of a user's own function may be no arm at all, see :func:`bad_answer`.
+    """
     answer = greedy(arrays, offers, i)
     arm, kind = answer.arm, arrays.rules[0].kind
     if kind == Kind.EXP3:
         arm = exp3_arm(arrays, offers, i)
     elif kind == Kind.UCB or kind == Kind.THOMPSON:
-        arm = index_arm(arrays, offers, i)
+        arm = index_arm(arrays, offers, i, kind == Kind.THOMPSON)
+    elif kind == Kind.COMPILED:
+        drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, arrays.state[i].t + 1))
+        arm = call_choose(arrays, offers, i, arrays.rules[0].choose, drawn)
+    elif arrays.rules[0].temperature > 0.0:
+        arm = logit_arm(arrays, offers, i, answer.best)
     elif arrays.rules[0].c0 > 0.0 and explores(arrays, i):
         explored = explored_arm(arrays, offers, i, answer.best)
-        arm = explored if explored >= 0 else arm
-    return Answer(arm, answer.best, answer.highest, answer.joint, answer.offered)
+        arm = explored if explored != NO_ARM else arm
+    return Answer(arm, answer.best, answer.highest, answer.joint, answer.offered, answer.deserved)
+
+
+@compiled
+def chosen_arm(arrays: Arrays, offers: Floats, i: int) -> int:
+    """The arm alone of :func:`decide`."""
+    return decide(arrays, offers, i).arm
+
+
+@inlined
+def uses_own_functions(arrays: Arrays) -> bool:
+    """Whether the agent's answers come from functions of the user's, which may be wrong."""
+    return arrays.rules[0].choose > 0 or arrays.rules[0].explore > 0
+
+
+@compiled
+def bad_answer(arrays: Arrays, offers: Floats, rounds: Integers, forced: Integers) -> int:
+    """The first copy whose own function would answer with what is no arm in the round to come, or -1.
+
+    Args:
+        arrays: the game.
+        offers: (N, K).
+        rounds: (N,), how many rounds each copy plays; empty: one.
+        forced: (N,), arms that are played whatever the agents would do, where not NO_ARM; empty: none.
+    """
+    for i in range(offers.shape[0]):
+        if (rounds.size == 0 or rounds[i] > 0) and (forced.size == 0 or forced[i] < 0):
+            arm = chosen_arm(arrays, offers, i)
+            if arm < 0 or arm >= offers.shape[1]:
+                return i
+    return -1
 
 
 @compiled
@@ -237,7 +167,7 @@ def ask(arrays: Arrays, offers: Floats, answers: Integers) -> int:
     bad = first_bad(offers, arrays.rules[0].max_incentive)
     if bad < 0:
         for i in range(offers.shape[0]):
-            answers[i] = decide(arrays, offers, i).arm
+            answers[i] = chosen_arm(arrays, offers, i)
     return bad
 
 
@@ -255,6 +185,12 @@ def first_bad(offers: Floats, most: float) -> int:
                 bad = j
                 break
     return bad
+
+
+@compiled
+def find_bad(offers: Floats, most: float) -> int:
+    """:func:`first_bad` for Python."""
+    return first_bad(offers, most)
 
 
 @compiled

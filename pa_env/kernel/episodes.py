@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pa_env.compiling import inlined
 from pa_env.kernel.play import follow, play
+from pa_env.kernel.responses import sum_scores
 from pa_env.layout import NO_ARM, Arrays, Floats, Integers, LinearArrays, Result, Row, Stop
 
 
@@ -52,7 +53,8 @@ def one_copy(arrays: Arrays, i: int) -> Arrays:
         arrays.plays[i : i + 1],
         arrays.totals[i : i + 1],
         arrays.summary[i : i + 1],
-        arrays.gains[i : i + 1],
+        arrays.memory[i : i + 1],
+        arrays.order,
         arrays.scratch,
     )
 
@@ -93,7 +95,8 @@ def play_episodes(
         work: written.
 
     Returns:
-        -1, or the index of the copy in which the rule made a bad offer, which is in ``work.offers``.
+        -1, or the index of the copy in which the rule made a bad offer, which is in ``work.offers``, or the agent a bad
+        answer to it.
     """
     n_arms = arrays.plays.shape[1]
     for i in range(arrays.plays.shape[0]):
@@ -114,8 +117,7 @@ def play_episodes(
                         return i
                     misses += missed
                     t = end
-            for k in range(game.totals.shape[2]):
-                recorded.totals[i, c, k] = game.totals[0, 0, k] + game.totals[0, 1, k]
+            sum_scores(game, 0, recorded.totals[i, c])
             for a in range(n_arms):
                 recorded.plays[i, c, a] = game.plays[0, a]
                 recorded.offers[i, c, a] = work.offers[0, a]

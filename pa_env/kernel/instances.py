@@ -6,8 +6,8 @@ from enum import IntEnum
 import numpy as np
 
 from pa_env.compiling import compiled
-from pa_env.kernel.agents import Kind
 from pa_env.kernel.draws import draw, normals, place, uniform
+from pa_env.kernel.types import begin_types
 from pa_env.layout import BLOCKS, OVERALL, Arrays, Block, Flags, Floats, LinearArrays, Row, Stream
 
 
@@ -90,7 +90,9 @@ def begin_linear(arrays: Arrays, linear: LinearArrays, i: int, initial: Floats) 
 
 
 @compiled
-def begin(arrays: Arrays, linear: LinearArrays | None, which: Flags, family: int, initial: Floats) -> None:
+def begin(
+    arrays: Arrays, linear: LinearArrays | None, which: Flags, family: int, initial: Floats, memory: Floats
+) -> None:
     """Begin the next episode of some copies.
 
     Args:
@@ -99,13 +101,15 @@ def begin(arrays: Arrays, linear: LinearArrays | None, which: Flags, family: int
         which: (N,), the copies that begin.
         family: where their instances come from.
         initial: the agent's means before the first play (K,), or its first estimate of s (d,) when rewards are linear.
+        memory: (M,), the agent's before the first round.
     """
     for i in range(which.size):
         if which[i]:
             copy = arrays.state[i]
             copy.episode += 1
             copy.episode_key = draw(copy.key, copy.episode)
-            copy.t = copy.arm = copy.cursor = copy.rank = 0
+            copy.t = copy.arm = copy.cursor = copy.rank = copy.type = copy.piece_end = 0
+            copy.level = np.inf
             if linear is None:
                 if family != Family.GIVEN:
                     draw_means(arrays, i, family)
@@ -116,6 +120,10 @@ def begin(arrays: Arrays, linear: LinearArrays | None, which: Flags, family: int
                     draw_linear(arrays, linear, i)
                 begin_linear(arrays, linear, i, initial)
             begin_copy(arrays, i)
+            for k in range(memory.size):
+                arrays.memory[i, k] = memory[k]
+            if arrays.rules[0].n_types > 0:
+                begin_types(arrays, i)
 
 
 @compiled
@@ -126,12 +134,10 @@ def begin_copy(arrays: Arrays, i: int) -> None:
     for a in range(n_arms):
         highest = max(highest, arms[i, Row.MU, a])
         joint = max(joint, arms[i, Row.MU, a] + arms[i, Row.THETA, a])
-        believed = Row.MU if arrays.rules[0].kind == Kind.ORACLE else Row.AGENT_SUM
+        believed = Row.MU if arrays.rules[0].knows else Row.AGENT_SUM
         arms[i, Row.MEAN, a] = arms[i, believed, a]
         arms[i, Row.PRINCIPAL_SUM, a] = 0.0
         arrays.plays[i, a] = 0
-        if arrays.gains.size > 0:
-            arrays.gains[i, a] = 0.0
     arrays.state[i].benchmark = joint - highest
     for k in range(arrays.totals.shape[2]):
         arrays.totals[i, 0, k] = arrays.totals[i, 1, k] = 0.0

@@ -3,6 +3,7 @@
 import numpy as np
 
 from pa_env.compiling import compiled, inlined
+from pa_env.kernel.agents import first_bad
 from pa_env.layout import AGENT_BLOCKS, BLOCKS, AgentBlock, Arrays, Block, Floats, Floats32, Overall, Row
 
 
@@ -28,12 +29,17 @@ def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -
 
 
 @compiled
-def view_agents(arrays: Arrays, offers: Floats, view: Floats32) -> None:
-    """Write what the agents observe when these (N, K) are their offers, (N, AGENT_BLOCKS * K + 1)."""
+def view_agents(arrays: Arrays, offers: Floats, view: Floats32) -> int:
+    """Write what the agents observe when these (N, K) are their offers, (N, AGENT_BLOCKS * K + 1).
+
+    Returns the flat index of a bad offer, and writes nothing, or -1.
+    """
+    bad = first_bad(offers, arrays.rules[0].max_incentive)
     n_arms, horizon = offers.shape[1], arrays.rules[0].horizon
-    for i in range(offers.shape[0]):
+    for i in range(offers.shape[0] if bad < 0 else 0):
         for a in range(n_arms):
             view[i, AgentBlock.OFFER * n_arms + a] = offers[i, a]
             view[i, AgentBlock.MEAN * n_arms + a] = arrays.arms[i, Row.MEAN, a]
             view[i, AgentBlock.PLAY_SHARE * n_arms + a] = arrays.plays[i, a] / horizon
         view[i, AGENT_BLOCKS * n_arms] = arrays.state[i].t / horizon
+    return bad

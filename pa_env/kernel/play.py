@@ -11,17 +11,21 @@ from typing import NamedTuple
 import numpy as np
 
 from pa_env.compiling import compiled, inlined
-from pa_env.kernel.agents import (
-    Kind,
-    decide,
-    exp3_learn,
-    first_bad,
-    repeats,
-    rounds_before_exploring,
-)
+from pa_env.kernel.agents import Kind, bad_answer, decide, first_bad, repeats, uses_own_functions
 from pa_env.kernel.draws import draw_rewards
+from pa_env.kernel.exploration import rounds_before_exploring
 from pa_env.kernel.least_squares import learn_linear
+from pa_env.kernel.low_regret import exp3_learn
 from pa_env.kernel.observations import update_summary
+from pa_env.kernel.own_functions import call_learn
+from pa_env.kernel.responses import (
+    Exploring,
+    exploring_response,
+    has_exploring_response,
+    has_own_response,
+    own_response,
+)
+from pa_env.kernel.types import next_type
 from pa_env.layout import (
     BLOCK_SIZE,
     FLUSH,
@@ -98,16 +102,21 @@ def play(
 
     Returns:
         -1, or the flat index of a bad offer, or offers.size + i for a forced arm i that does not exist; then nothing
-        is played.
+        is played. Or offers.size + N + i where the user's own function answers with what is no arm: then nothing is
+        played if there are many copies, and a single copy plays up to that round.
     """
     bad = first_bad(offers, arrays.rules[0].max_incentive)
     for i in range(forced.size):
         if not NO_ARM <= forced[i] < offers.shape[1]:
             bad = offers.size + i
+    if bad < 0 and offers.shape[0] > 1 and uses_own_functions(arrays):
+        wrong = bad_answer(arrays, offers, rounds, forced)
+        bad = offers.size + offers.shape[0] + wrong if wrong >= 0 else bad
     if bad >= 0:
         return bad
     arms, totals, n_arms, learns = arrays.arms, arrays.totals, offers.shape[1], arrays.rules[0].learns
     ahead, watches = linear is None and repeats(arrays), stop.size > 0
+    explores, has_own_law = has_exploring_response(arrays), has_own_response(arrays)
     i, begun, block, misses, held = 0, arrays.state[0].t, 1, 0, 0
     if watches:
         held, misses = int(stop[Stop.HELD]), int(stop[Stop.MISSES])
@@ -120,7 +129,8 @@ def play(
             answer = decide(arrays, offers, i)
             wanted = forced[i] if forced.size > 0 else NO_ARM
             arm = answer.arm if wanted < 0 else wanted
-            if arm < 0:  # never, as above
+            if arm < 0 or arm >= n_arms:
+                bad = offers.size + offers.shape[0] + i
                 break
             deviates = arms[i, Row.MEAN, arm] + offers[i, arm] < answer.best
             if deviates:
@@ -132,16 +142,24 @@ def play(
                 block = min(4 * block, BLOCK_SIZE)
                 if size > 1:
                     other = others(arrays, offers, i, arm)
+            response = Exploring(size, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+            if explores:
+                response = exploring_response(arrays, i, arm, size)
+                size = response.size
 
             theta, mean, n = arms[i, Row.THETA, arm], arms[i, Row.MEAN, arm], arrays.plays[i, arm]
             agent_sum, principal_sum = arms[i, Row.AGENT_SUM, arm], arms[i, Row.PRINCIPAL_SUM, arm]
             utility_sum, expected_sum = totals[i, 1, Score.UTILITY], totals[i, 1, Score.EXPECTED_UTILITY]
             regret_sum, overpayment_sum = totals[i, 1, Score.REGRET], totals[i, 1, Score.OVERPAYMENT]
             oracle_sum, bar_sum = totals[i, 1, Score.REGRET_ORACLE], totals[i, 1, Score.REGRET_BAR]
+            own_sum, response_sum = totals[i, 1, Score.AGENT_REGRET], totals[i, 1, Score.REGRET_RESPONSE]
+            if has_own_law:
+                response_sum += own_response(arrays, i) - (theta - offers[i, arm])
             paid = offers[i, arm]
             net = theta - paid
             oracle = arrays.state[i].benchmark - net
             bar = arrays.state[i].benchmark - theta + answer.offered
+            own = answer.deserved - (arms[i, Row.MU, arm] + paid)
             watched = False
             if watches:  # beyond Y = 2 beta / alpha the threshold only rises: only a miss can cross it
                 rises = (held + t - begun) * stop[Stop.ALPHA] > 2.0 * stop[Stop.BETA]
@@ -154,12 +172,18 @@ def play(
                 x, r = arrays.scratch[Scratch.X, j], arrays.scratch[Scratch.R, j]
                 n += 1
                 t += 1
+                if explores:
+                    since = t - response.first
+                    p = response.chance + since * (response.slope + since * response.curve)
+                    here, there = (theta + mean) * (1.0 - p) + p * response.own, response.joint * (1.0 - p)
+                    response_sum += max(here, there + p * response.other) - (1.0 - p) * highest - net
                 principal_sum += x
                 utility_sum += x - paid
                 expected_sum += net
                 regret_sum += regret
                 oracle_sum += oracle
                 bar_sum += bar
+                own_sum += own
                 overpayment_sum += max(0.0, paid - (highest - mean))
                 if learns:
                     agent_sum += r
@@ -188,9 +212,12 @@ def play(
                 arms[i, Row.MEAN, arm], arms[i, Row.AGENT_SUM, arm] = mean, agent_sum
             elif learns:
                 learn_linear(arrays, linear, i, arm, r)
+            if arrays.rules[0].learn > 0:
+                call_learn(arrays, i, arm, r)
             totals[i, 1, Score.UTILITY], totals[i, 1, Score.EXPECTED_UTILITY] = utility_sum, expected_sum
             totals[i, 1, Score.REGRET], totals[i, 1, Score.OVERPAYMENT] = regret_sum, overpayment_sum
             totals[i, 1, Score.REGRET_ORACLE], totals[i, 1, Score.REGRET_BAR] = oracle_sum, bar_sum
+            totals[i, 1, Score.AGENT_REGRET], totals[i, 1, Score.REGRET_RESPONSE] = own_sum, response_sum
             if t % FLUSH == 0:
                 for k in range(totals.shape[2]):
                     totals[i, 0, k] += totals[i, 1, k]
@@ -198,13 +225,17 @@ def play(
             if arrays.summary.size > 0:
                 update_summary(arrays, offers, i, arm, x)
             arrays.state[i].arm = arm
+            if arrays.rules[0].n_types > 0:
+                next_type(arrays, i)
         if t >= end:
             if watches:
                 stop[Stop.HELD], stop[Stop.MISSES] = held + t - begun, misses
             i += 1
             if i < offers.shape[0]:
                 begun, block = arrays.state[i].t, 1
-    return -1
+    if watches and bad >= 0:
+        stop[Stop.HELD], stop[Stop.MISSES] = held + arrays.state[0].t - begun, misses
+    return bad
 
 
 @compiled
@@ -224,7 +255,7 @@ def follow(
     meant for, or NO_ARM. The last round is in ``results``. Compiled by :mod:`pa_env.rules`, which knows the types.
 
     Returns:
-        The misses of the targets, or -1 - (flat index of a bad offer), at which it stops.
+        The misses of the targets, or -1 - (what :func:`play` says of a bad offer or answer), at which it stops.
     """
     misses, default, no_stop = 0, arrays.plays[0, :0], memory[:0]
     for _ in range(rounds):

@@ -27,11 +27,11 @@ LINEAR_GAME = Linear([[0.6, 0.0], [0.0, 0.8], [-0.5, 0.7]], s=[0.6, 0.8], nu=[1.
 class Played(NamedTuple):
     arms: list[int]
     offers: bytes
-    totals: dict[str, float]
+    totals: dict[str, str]  # NaN is equal to NaN
 
 
 def played(arms: list[int], offers: list[np.ndarray], totals: dict[str, float]) -> Played:
-    return Played(arms, np.array(offers).tobytes(), totals)
+    return Played(arms, np.array(offers).tobytes(), {name: repr(total) for name, total in totals.items()})
 
 
 def simulation(principal: Principal, **game: Any) -> Played:
@@ -133,10 +133,12 @@ def principals() -> list[tuple[str, dict[str, Any]]]:
 
 
 def goes(name: str, agent: str, instance: Any) -> bool:
-    """Principals that are told the arms, and agents of linear rewards, play linear games."""
+    """Principals that are told the arms, and agents of linear rewards, play linear games; types do not."""
     told = name in baselines.principals() and any(parameter.name == "arms" for parameter in parameters(name))
     needs_linear = told or (agent in AGENTS and AGENTS[agent].linear_only)
-    return isinstance(instance, Linear) or not needs_linear
+    if isinstance(instance, Linear):
+        return not (agent in AGENTS and AGENTS[agent].iid_only)
+    return not needs_linear
 
 
 CASES = [

@@ -42,7 +42,8 @@ def test_the_columns_of_a_block() -> None:
         **{"task": text, "principal": text, "agent": text, "instance": text},
         **{"n_arms": integers, "dim": integers, "horizon": integers, "seed": integers, "rounds": integers},
         **{"utility": numbers, "expected_utility": numbers, "regret": numbers, "regret_oracle": numbers},
-        **{"regret_bar": numbers, "overpayment": numbers, "misses": integers},
+        **{"regret_bar": numbers, "overpayment": numbers, "agent_regret": numbers, "regret_response": numbers},
+        **{"regret_fixed": numbers, "misses": integers},
         **{"plays": "list<item: int64>", "offers": "list<item: double>", "optimal_incentives": "list<item: double>"},
     }
     assert {field.name: str(field.type) for field in schema()} == expected

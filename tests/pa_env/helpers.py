@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from pa_env import IID, Linear, make_agent
+from pa_env import IID, CompiledAgent, Linear, make_agent
+from pa_env.compiled_agents import further_uniform
 
 INFO = ("arm", "reward", "utility", "expected_utility", "regret", "regret_oracle", "regret_bar", "optimal_incentives")
 HORIZON = 23
@@ -27,6 +28,29 @@ class OwnAgent:
 
     def learn(self, arm: int, reward: float) -> None:
         self.means[arm] += 0.2 * (reward - self.means[arm])
+
+
+def trembling_choice(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
+    """What :class:`OwnAgent` does, compiled."""
+    best = 0
+    for a in range(offer.size):
+        if means[a] + offer[a] + memory[0] * further_uniform(u, a) > means[best] + offer[best]:
+            best = a
+    return best
+
+
+def forgetful_learning(memory: Any, means: Any, counts: Any, arm: int, reward: float) -> None:
+    memory[1] += reward
+    means[arm] += 0.2 * (reward - means[arm])
+
+
+def least_played(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
+    """Which arm to explore."""
+    found = 0
+    for a in range(offer.size):
+        if counts[a] < counts[found]:
+            found = a
+    return found
 
 
 class OwnPrincipal:
@@ -64,8 +88,18 @@ AGENTS: dict[str, Callable[[], Any]] = {
     "ucb": lambda: "ucb",
     "thompson": lambda: "thompson",
     "exp3": lambda: "exp3",
+    "logit": lambda: "logit",
+    "logit-knows": lambda: make_agent("logit", temperature=0.3, knows_means=True),
+    "target": lambda: make_agent("exploratory", exploration="target", exponent=0.3),
+    "function": lambda: make_agent("exploratory", exploration=least_played),
+    "types": lambda: make_agent("types", types=3),
+    "logit-types": lambda: make_agent(
+        "types", types=[[0.1, 0.5, 0.2, 0.9], [0.8, 0.1, 0.3, 0.0]], order=[0, 1, 1], temperature=0.2
+    ),
+    "compiled": lambda: CompiledAgent(trembling_choice, forgetful_learning, memory=[0.3, 0.0]),
     "own": OwnAgent,
 }
+IID_AGENTS = ("types", "logit-types")
 INSTANCES: dict[str, Any] = {
     "bernoulli": IID(MU, THETA),
     "beta": IID(MU, THETA, "beta"),
@@ -77,7 +111,13 @@ INSTANCES: dict[str, Any] = {
     "unit-ball": "unit-ball",
 }
 LINEAR = ("linear", "unit-ball")
-CASES = [(agent, instance) for agent in AGENTS for instance in INSTANCES if agent != "ols" or instance in LINEAR]
+CASES = [
+    (agent, instance)
+    for agent in AGENTS
+    for instance in INSTANCES
+    if instance in LINEAR or agent != "ols"
+    if instance not in LINEAR or agent not in IID_AGENTS
+]
 
 
 def settings(agent: str = "greedy", instance: str = "bernoulli", **changes: Any) -> dict[str, Any]:

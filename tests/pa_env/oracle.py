@@ -108,8 +108,20 @@ def random_offer(key: int, t: int, k: int, most: float) -> np.ndarray:
     return offer
 
 
-def exploration_probability(c0: float, t: int) -> float:
-    return min(1.0, c0 * math.sqrt(math.log(2 * t) / t))
+def exploration_probability(agent: ScriptedAgent, t: int) -> float:
+    rate = math.log(2 * t) / t
+    return min(1.0, agent.c0 * (math.sqrt(rate) if agent.exponent == 0.5 else rate**agent.exponent))
+
+
+def softmax(values: Sequence[float], temperature: float) -> list[float]:
+    weights = [math.exp((value - max(values)) * (1 / temperature)) for value in values]
+    return [weight / total(weights) for weight in weights]
+
+
+def draw_types(key: int, n_types: int, k: int) -> list[list[float]]:
+    """The means of types that are not given."""
+    types_key = splitmix(key, at(INSTANCE, 2**39))
+    return [[uniform(types_key, 1 + j * k + a) for a in range(k)] for j in range(n_types)]
 
 
 def exp3_probabilities(gains: Sequence[float], offer: Sequence[float], t: int) -> list[float]:
@@ -120,6 +132,23 @@ def exp3_probabilities(gains: Sequence[float], offer: Sequence[float], t: int) -
     weights = [math.exp(rate * (each - max(worth))) for each in worth]
     mixed = min(1.0, k * rate)
     return [(1 - mixed) * weight / total(weights) + mixed / k for weight in weights]
+
+
+def logit_response(theta: Sequence[float], means: Sequence[float], temperature: float) -> float:
+    """max over pi >= 0 of sum_a P(a | pi)(theta_a - pi_a), by a search over what paid arms leave, one for all."""
+    from scipy.optimize import minimize_scalar
+
+    def loss(level: float) -> float:
+        paid = [max(0.0, each - level) for each in theta]
+        law = softmax([mean + p for mean, p in zip(means, paid, strict=True)], temperature)
+        return -total(q * (each - p) for q, each, p in zip(law, theta, paid, strict=True))
+
+    low, high = min(theta) - 1, max(theta)
+    grid = np.linspace(low, high, 201)
+    at_best = grid[min(range(201), key=lambda k: loss(grid[k]))]
+    step = (high - low) / 200
+    found = minimize_scalar(loss, bounds=(at_best - step, at_best + step), method="bounded", options={"xatol": 1e-11})
+    return -min(found.fun, loss(high))
 
 
 class Replay:
@@ -133,6 +162,31 @@ class Replay:
         self.k, self.mu, self.theta = instance.n_arms, instance.mu.tolist(), instance.theta.tolist()
         self.history: list[tuple[list[float], int, float, float]] = []
         self.last_deviation = -1  # the arm last played that did not maximise
+        self.type_means = self._type_means()
+        self.own_regret = self.response_regret = self.expected_utility = 0.0
+
+    def _type_means(self) -> list[list[float]]:
+        if not self.agent.n_types:
+            return []
+        if isinstance(self.agent.types, int):
+            return draw_types(self.key, self.agent.n_types, self.k)
+        return [list(means) for means in self.agent.types]
+
+    def type_at(self, t: int) -> int:
+        """The type that answers in round t."""
+        match self.agent.order:
+            case "random":
+                return math.floor(uniform(self.key, at(EXPLORE_ARM, t)) * len(self.type_means))
+            case "blocks":
+                return (t - 1) * len(self.type_means) // self.horizon
+            case "cycle":
+                return (t - 1) % len(self.type_means)
+            case order:
+                return order[(t - 1) % len(order)]
+
+    def true_means(self) -> list[float]:
+        """mu of the agent that answers next."""
+        return self.type_means[self.type_at(min(self.t, self.horizon))] if self.type_means else self.mu
 
     @property
     def t(self) -> int:
@@ -145,7 +199,7 @@ class Replay:
     def means(self) -> list[float]:
         """The agent's beliefs muhat_a(t)."""
         if self.agent.is_oracle:
-            return self.mu
+            return self.true_means()
         initial = np.atleast_1d(self.agent.initial)
         if isinstance(self.instance, Linear):
             s_hat = np.broadcast_to(initial, self.instance.dim)
@@ -174,9 +228,16 @@ class Replay:
             ]
             return indices.index(max(indices))
         values = [mean + incentive for mean, incentive in zip(self.means(), offer, strict=True)]
+        if self.agent.temperature > 0:
+            left = uniform(self.key, at(EXPLORE, self.t))
+            for arm, probability in enumerate(softmax(values, self.agent.temperature)):
+                left -= probability
+                if left < 0:
+                    return arm
+            return self.k - 1
         winners = [a for a in range(self.k) if values[a] == max(values)]
         others = [a for a in range(self.k) if values[a] != max(values)]
-        if uniform(self.key, at(EXPLORE, self.t)) < exploration_probability(self.agent.c0, self.t):
+        if uniform(self.key, at(EXPLORE, self.t)) < exploration_probability(self.agent, self.t):
             candidates = self._candidates(others, offer)
             if candidates:
                 return candidates[0]
@@ -218,6 +279,8 @@ class Replay:
                 return others[math.floor(uniform(self.key, at(EXPLORE_ARM, self.t)) * len(others)) :]
             case "worst":
                 return sorted(others, key=lambda a: self.theta[a] - offer[a])
+            case "target":
+                return sorted(others, key=lambda a: -offer[a])
             case "round-robin":
                 return sorted(others, key=lambda a: (a - self.last_deviation - 1) % self.k)
             case arm:
@@ -225,7 +288,7 @@ class Replay:
 
     def draw(self, arm: int) -> tuple[float, float]:
         """X and R of the next pull of an arm."""
-        n, theta, mu = len(self.rewards_of(arm)) + 1, self.theta[arm], self.mu[arm]
+        n, theta, mu = len(self.rewards_of(arm)) + 1, self.theta[arm], self.true_means()[arm]
         x_at, r_at = at(REWARDS + 2 * arm, n), at(REWARDS + 2 * arm + 1, n)
         model, noise = ("gaussian", self.instance.noise) if isinstance(self.instance, Linear) else ("", 1.0)
         match model or self.instance.rewards:
@@ -249,11 +312,13 @@ class Replay:
         if values[arm] != max(values):
             self.last_deviation = arm
         x, r = self.draw(arm)
-        self.history.append((incentives, arm, x, r))
-
-        arms, mu, theta = range(self.k), self.mu, self.theta
+        arms, mu, theta = range(self.k), self.true_means(), self.theta
         optimal = [max(means) - means[a] for a in arms]
         expected = theta[arm] - incentives[arm]
+        self.own_regret += max(mu[a] + incentives[a] for a in arms) - (mu[arm] + incentives[arm])
+        self.response_regret += self.best_response() - expected
+        self.expected_utility += expected
+        self.history.append((incentives, arm, x, r))
         return {
             "arm": arm,
             "reward": x,
@@ -264,6 +329,62 @@ class Replay:
             "regret_bar": max(theta[b] + mu[b] for b in arms) - max(mu) - (theta[arm] - sum(incentives)),
             "optimal_incentives": np.array(optimal),
         }
+
+    def best_response(self) -> float:
+        """What the best offer leaves in expectation in the round to come, NaN where we do not know."""
+        agent, theta, means, arms = self.agent, self.theta, self.means(), range(self.k)
+        if agent.name in ("thompson", "exp3"):
+            return math.nan
+        if agent.temperature > 0:
+            return logit_response(theta, means, agent.temperature)
+        if agent.name == "ucb":
+            means = [mean + self._bonus(a) for a, mean in enumerate(means)]
+            if max(means) == math.inf:
+                return theta[means.index(math.inf)]
+        nets = [theta[a] - (max(means) - means[a]) for a in arms]
+        p = exploration_probability(agent, self.t)
+        return max((1 - p) * nets[a] + p * self._explored_worth(a, nets[a]) for a in arms)
+
+    def _explored_worth(self, target: int, net: float) -> float:
+        """What exploration brings when the target is paid its price, and nothing (or next to it) is offered else."""
+        others = [b for b in range(self.k) if b != target]
+        worth = [self.theta[b] for b in others]
+        if not others:
+            return net
+        match self.agent.exploration:
+            case "uniform":
+                return total(worth) / len(worth)
+            case "worst":
+                return min(worth)
+            case "target":
+                return max(worth)
+            case "round-robin":
+                return self.theta[min(others, key=lambda a: (a - self.last_deviation - 1) % self.k)]
+            case arm:
+                return net if arm == target else self.theta[arm]
+
+    def fixed_regret(self) -> float:
+        """Against the best fixed price on one arm for the types seen so far, greedy ones by their thresholds."""
+        seen, best = [self.type_at(t) for t in range(1, self.t)], -math.inf
+        counts = [seen.count(j) for j in range(len(self.type_means))]
+        for arm in range(self.k):
+            costs = [max([0.0, *(mu[b] - mu[arm] for b in range(self.k) if b != arm)]) for mu in self.type_means]
+            prices: Iterable[float] = [0.0, *costs]
+            if self.agent.temperature > 0:
+                prices = np.linspace(0, max(0.0, self.theta[arm] - min(self.theta)), 500).tolist()
+            for price in prices:
+                worth = [self._priced(mu, arm, price, costs[j]) for j, mu in enumerate(self.type_means)]
+                best = max(best, total(n * each for n, each in zip(counts, worth, strict=True)))
+        return best - self.expected_utility
+
+    def _priced(self, mu: list[float], arm: int, price: float, cost: float) -> float:
+        """What a type leaves the principal in expectation, offered a price on one arm."""
+        net = [self.theta[b] - (price if b == arm else 0.0) for b in range(self.k)]
+        if self.agent.temperature > 0:
+            values = [mean + (price if b == arm else 0.0) for b, mean in enumerate(mu)]
+            return total(p * v for p, v in zip(softmax(values, self.agent.temperature), net, strict=True))
+        others = [b for b in range(self.k) if b != arm]
+        return net[arm] if price >= cost or not others else net[max(others, key=lambda b: mu[b])]
 
     def bracket(self, arm: int) -> tuple[float, float]:
         """Largest refused and smallest accepted offer; the newer answer counts where the two contradict."""

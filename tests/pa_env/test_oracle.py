@@ -1,5 +1,6 @@
 """The compiled game, round by round, against the plain one."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,28 @@ OFFERS = ("zero", "one-hot", "random", "grid", "tie", "hair", "cap")
 @st.composite
 def agents(draw: st.DrawFn, names: list[str], k: int, initials: list[Any]) -> ScriptedAgent:
     """Any of the scripted agents, with any of its parameters."""
-    name = draw(st.sampled_from([*names, "exploratory", "oracle", "exploratory-oracle", "ucb", "thompson", "exp3"]))
+    others = ["exploratory", "oracle", "exploratory-oracle", "ucb", "thompson", "exp3", "logit"]
+    name = draw(st.sampled_from([*names, *others]))
     parameters: dict[str, Any] = {}
     if name not in ("ucb", "thompson", "exp3"):
         parameters["ties"] = draw(TIES)
     if name.startswith("exploratory"):
         parameters["c0"] = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0]))
         parameters["exploration"] = draw(
-            st.sampled_from(["uniform", "worst", "round-robin", draw(st.integers(0, k - 1))])
+            st.sampled_from(["uniform", "worst", "round-robin", "target", draw(st.integers(0, k - 1))])
         )
-    if name in ("empirical-mean", "exploratory", "ols"):
+        parameters["exponent"] = draw(st.sampled_from([0.5, 0.0, 0.3, 1.0]))
+    if name in ("logit", "types"):
+        parameters["temperature"] = draw(st.sampled_from([0.0, 0.01, 0.1, 1.0]))
+    if name == "logit":
+        parameters["knows_means"] = draw(st.booleans())
+    if name == "types":
+        n_types, rng = draw(st.integers(1, 4)), np.random.default_rng(draw(SEEDS))
+        parameters["types"] = draw(
+            st.sampled_from([n_types, rng.random((n_types, k)), rng.integers(0, 3, (n_types, k)) / 2])
+        )
+        parameters["order"] = draw(st.sampled_from(["random", "blocks", "cycle", rng.integers(0, n_types, 7)]))
+    if name in ("empirical-mean", "exploratory", "ols", "logit"):
         parameters["initial"] = draw(st.sampled_from(initials))
     return make_agent(name, **parameters)
 
@@ -40,7 +53,7 @@ def iid_games(draw: st.DrawFn) -> dict[str, Any]:
     k = draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(SEEDS))
     initials = [0.0, 0.5, 1.0, tuple(rng.integers(0, 3, k) / 2), tuple(rng.random(k))]
-    agent = draw(agents(["empirical-mean", "empirical-mean", "exploratory"], k, initials))
+    agent = draw(agents(["empirical-mean", "empirical-mean", "exploratory", "types", "types"], k, initials))
     instance: str | IID = draw(st.sampled_from(["uniform", "misaligned", "gap", "clustered", "given"]))
     if instance == "given":
         means = rng.random((2, k)) if draw(st.booleans()) else rng.integers(0, 5, (2, k)) / 4
@@ -84,11 +97,12 @@ def begin(env: Any, game: dict[str, Any], seed: int, episode: int) -> tuple[Repl
     if isinstance(instance, str):
         instance = draw_instance(instance, key, game["n_arms"], game.get("dim", 0))
         played = env.game.instance()
-        for name in ("arms", "s", "nu") if "dim" in game else ("mu", "theta"):
+        means = ("theta",) if game["agent"].n_types else ("mu", "theta")
+        for name in ("arms", "s", "nu") if "dim" in game else means:
             assert_allclose(getattr(played, name), getattr(instance, name), rtol=1e-14, atol=1e-15)
         instance = played
     replay = Replay(key, instance, game["agent"], game["horizon"], env.game.max_incentive)
-    assert_allclose(env.game.arrays.arms[0, :2], [replay.mu, replay.theta], rtol=0, atol=1e-15)
+    assert_allclose(env.game.arrays.arms[0, :2], [replay.true_means(), replay.theta], rtol=0, atol=1e-15)
     replay.mu, replay.theta = env.game.arrays.arms[0, :2].tolist()  # to the last digit, on which ties depend
     return replay, observation
 
@@ -114,6 +128,17 @@ def make_offer(kind: str, replay: Replay, rng: np.random.Generator) -> np.ndarra
     return offer
 
 
+def check_totals(totals: dict[str, float], replay: Replay, tolerance: float) -> None:
+    expected = {"agent_regret": replay.own_regret, "regret_response": replay.response_regret, "regret_fixed": math.nan}
+    if replay.type_means:
+        expected["regret_fixed"] = replay.fixed_regret()
+    for name, value in expected.items():
+        rounds = len(replay.history)
+        # The plain game searches prices on a grid: it may find a little less.
+        allowed = max(tolerance, 1e-4) if replay.agent.temperature and name == "regret_fixed" else tolerance
+        assert_allclose(totals[name], value, rtol=1e-9, atol=allowed * rounds, err_msg=name)
+
+
 def check_info(info: dict[str, Any], expected: dict[str, Any], tolerance: float) -> None:
     assert info.keys() == expected.keys()
     assert info["arm"] == expected["arm"]
@@ -137,6 +162,7 @@ def test_iid_rounds_are_those_of_the_plain_game(game: dict[str, Any], seed: int,
         assert reward == expected["utility"]
         assert (terminated, truncated) == (t == game["horizon"], False)
         assert_array_equal(observation, replay.summary())
+    check_totals(env.game.totals(), replay, 1e-9)
 
 
 @settings(max_examples=150)
@@ -158,10 +184,11 @@ def test_linear_rounds_are_those_of_the_plain_game(game: dict[str, Any], seed: i
         assert reward == expected["utility"]
         assert terminated == (t == game["horizon"])
         assert_array_equal(observation, replay.summary())
+    check_totals(env.game.totals(), replay, 1e-8)
 
 
 def _nearly_tied(values: np.ndarray, replay: Replay) -> bool:
-    if replay.agent.is_oracle or not replay.history:
+    if replay.agent.is_oracle or replay.agent.temperature or not replay.history:
         return False
     return bool(np.sum(values > values.max() - 1e-7) > 1)
 

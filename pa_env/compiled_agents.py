@@ -1,0 +1,188 @@
+"""An agent of one's own at compiled speed: two functions over a vector of memory.
+
+>>> import numpy as np
+>>> import pa_env
+>>> def choose(memory, means, counts, offer, t, u):
+...     best = 0
+...     for a in range(offer.size):
+...         if means[a] + offer[a] > means[best] + offer[best]:
+...             best = a
+...     return best
+>>> def learn(memory, means, counts, arm, reward):
+...     means[arm] += memory[0] * (reward - means[arm])
+>>> forgetful = pa_env.CompiledAgent(choose, learn, memory=[0.1])
+>>> game = pa_env.game.Game(agent=forgetful, n_arms=3, horizon=1000)
+>>> game.begin(seeds=[1])
+>>> game.hold([0.0, 0.9, 0.0], rounds=1000).rounds
+1000
+
+It works behind every interface, and copies of a game share nothing but the code. The functions are compiled once for
+all games, and kept on disk.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pa_env.checks import numbers, whole
+from pa_env.compiling import address, compiled
+from pa_env.kernel.agents import Kind
+from pa_env.kernel.draws import draw, normals, uniform
+from pa_env.kernel.own_functions import CHOOSE, LEARN
+from pa_env.layout import Floats
+from pa_env.rules import out_of_bounds_told
+
+ARGUMENTS = {
+    "choose": "choose(memory, means, counts, offer, t, u) -> arm",
+    "learn": "learn(memory, means, counts, arm, reward)",
+    "exploration": "exploration(memory, means, counts, offer, t, u) -> arm",
+}
+_checked: set[tuple[Any, Any, int, int]] = set()  # functions whose bounds were checked, with arms and size of memory
+
+
+@compiled
+def further_uniform(u: float, k: int) -> float:
+    """The k-th further uniform number of a round, k = 0, 1, ..., for use in ``choose``; independent of ``u``."""
+    return uniform(draw(np.uint64(u * 2.0**53), 1), k + 1)
+
+
+@compiled
+def further_normal(u: float, k: int) -> float:
+    """The k-th further standard normal number of a round, k = 0, 1, ..., for use in ``choose``."""
+    return normals(draw(draw(np.uint64(u * 2.0**53), 2), k + 1))[0]
+
+
+class CompiledAgent:
+    """An agent whose functions run inside the compiled game.
+
+    ``choose(memory, means, counts, offer, t, u) -> arm`` says which arm to play. It is told
+
+    - ``memory``, the agent's own numbers (M,);
+    - ``means``, its beliefs (K,), with which the regrets compare; ``learn`` moves them, and they begin at 0;
+    - ``counts`` (K,), how often each arm was played before;
+    - ``offer`` (K,), the incentives;
+    - ``t``, the round: 1, 2, ...;
+    - ``u``, a uniform number of this round that depends on the seed and t alone, so that common random numbers hold.
+      :func:`further_uniform` and :func:`further_normal` make more of it.
+
+    All of these can only be read, so that asking for an answer changes nothing.
+
+    ``learn(memory, means, counts, arm, reward)`` takes in the reward R of the arm just played, without the incentive.
+    It may write to ``memory`` and ``means``; ``counts`` include this round.
+
+    Both are plain Python functions that Numba compiles; they must not make arrays or raise exceptions. Whether they
+    stay within the bounds of their arrays is checked on sample data when a game is made: beyond them, compiled code
+    would read and write other memory. An answer that is no arm is an error, and the round is not played.
+
+    Args:
+        choose: see above.
+        learn: see above.
+        memory: what each copy and episode begins with: a number of zeros, a vector, or a function
+            ``n_arms -> vector``.
+    """
+
+    def __init__(
+        self,
+        choose: Callable[..., int],
+        learn: Callable[..., None],
+        memory: int | ArrayLike | Callable[[int], ArrayLike] = 0,
+    ) -> None:
+        self.choose = compile_own("choose", getattr(choose, "py_func", choose))
+        self.learn = compile_own("learn", getattr(learn, "py_func", learn))
+        self.memory = memory
+        if not callable(memory):
+            self.memory_for(1)
+
+    def __repr__(self) -> str:
+        """As it is made, by the names of its functions."""
+        return f"CompiledAgent({self.choose.__name__}, {self.learn.__name__}, memory={self.memory!r})"
+
+    def __reduce__(self) -> Any:
+        """Pickled by its functions, which must be found by name; compiled again where it is loaded."""
+        return CompiledAgent, (self.choose.py_func, self.learn.py_func, self.memory)
+
+    def __deepcopy__(self, _: Any) -> "CompiledAgent":
+        """Itself: it does not change."""
+        return self
+
+    def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
+        """Write it into a game's record of rules (:data:`pa_env.layout.RULES`)."""
+        check_own_bounds(self.choose, self.learn, n_arms, self.memory_for(n_arms))
+        rules["kind"] = Kind.COMPILED
+        self.write_addresses(rules)
+
+    def write_addresses(self, rules: NDArray[Any]) -> None:
+        """Write where its machine code stands in this process."""
+        rules["choose"], rules["learn"] = address(self.choose), address(self.learn)
+
+    def initial_for(self, n_arms: int, dim: int) -> Floats:
+        """Initial means."""
+        return np.zeros(dim or n_arms)
+
+    def memory_for(self, n_arms: int) -> Floats:
+        """The memory (M,) at the beginning of an episode."""
+        given = self.memory(n_arms) if callable(self.memory) else self.memory
+        if np.ndim(given) == 0 and not callable(self.memory):
+            return np.zeros(whole("memory", given, 0))
+        values = numbers("memory", given)
+        if values.ndim != 1:
+            raise ValueError(f"memory of shape {values.shape} must be a number of zeros, or a vector of numbers")
+        return values
+
+
+@functools.cache
+def compile_own(argument: str, function: Any) -> Any:
+    """Compile a function of the user's for the kernel to call; kept, so that its address stays good.
+
+    Args:
+        argument: what it is, a key of ``ARGUMENTS``.
+        function: a plain function.
+    """
+    signature, what = LEARN if argument == "learn" else CHOOSE, f"must be a function {ARGUMENTS[argument]}"
+    if not callable(function) or len(inspect.signature(function).parameters) != len(signature.args):
+        raise TypeError(f"{argument} = {function!r} {what}")
+    made = compiled(function)
+    try:
+        made.compile(signature.args)  # type: ignore[attr-defined]
+    except numba.core.errors.NumbaError as error:
+        reason = str(error)
+        if "Cannot modify readonly array" in reason:
+            reason = "it writes to what it may only read; learn may write to memory and means"
+        elif "Only accept returning of array" in reason or "NRT required" in reason:
+            reason = "it makes an array; numbers are kept in memory"
+        raise TypeError(f"{argument} = {function.__name__} {what}: {reason}") from None
+    made.disable_compile()  # type: ignore[attr-defined]
+    (found,) = made.nopython_signatures  # type: ignore[attr-defined]
+    if found.return_type != signature.return_type:
+        remedy = "it must return nothing" if argument == "learn" else "it must return an arm's index, np.int64(arm)"
+        raise TypeError(f"{argument} = {function.__name__} returns {found.return_type}: {remedy}")
+    return made
+
+
+def check_own_bounds(choose: Any, learn: Any, n_arms: int, memory: Floats) -> None:
+    """Raise if the user's functions read or write outside their arrays in trial rounds, on a copy of the memory.
+
+    Args:
+        choose: compiled by :func:`compile_own`.
+        learn: likewise, or None.
+        n_arms: number of arms.
+        memory: (M,), at the beginning of an episode.
+    """
+    if (choose, learn, n_arms, memory.size) in _checked:
+        return
+    choosing = compiled(choose.py_func, CHOOSE, boundscheck=True)
+    learning = None if learn is None else compiled(learn.py_func, LEARN, boundscheck=True)
+    rng, trial, means, counts = np.random.default_rng(0), memory.copy(), np.zeros(n_arms), np.zeros(n_arms, np.int64)
+    with out_of_bounds_told("agent", n_arms, memory):
+        for t in range(1, 2 * n_arms + 2):
+            choosing(trial, means, counts, rng.random(n_arms), t, rng.random())
+            arm = t % n_arms
+            counts[arm] += 1
+            if learning is not None:
+                learning(trial, means, counts, arm, float(rng.integers(2)))
+    _checked.add((choose, learn, n_arms, memory.size))

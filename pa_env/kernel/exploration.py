@@ -1,0 +1,79 @@
+"""When and what an exploring agent explores."""
+
+import math
+
+from pa_env.compiling import compiled, inlined
+from pa_env.kernel.draws import place, uniform
+from pa_env.kernel.own_functions import call_choose
+from pa_env.layout import NO_ARM, Arrays, Exploration, Floats, Row, Scratch, Stream
+
+
+@inlined
+def exploration_probability(c0: float, exponent: float, t: int) -> float:
+    """p_t = min(1, c0 (log(2t) / t)^exponent), t = 1, 2, ...; it never rises."""
+    rate = math.log(2.0 * t) / t
+    return min(1.0, c0 * (math.sqrt(rate) if exponent == 0.5 else rate**exponent))
+
+
+@inlined
+def explores(arrays: Arrays, i: int) -> bool:
+    """Whether the agent of copy ``i`` explores in the round to come."""
+    t, rules = arrays.state[i].t + 1, arrays.rules[0]
+    drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, t))
+    return drawn < exploration_probability(rules.c0, rules.exponent, t)
+
+
+@inlined
+def rounds_before_exploring(arrays: Arrays, i: int, most: int) -> int:
+    """How many of the next ``most`` rounds, the first taken as settled, pass before the agent explores.
+
+    p_t falls with t, so one comparison with its value at the second of them settles nearly every round.
+    """
+    c0, exponent = arrays.rules[0].c0, arrays.rules[0].exponent
+    key, t = arrays.state[i].episode_key, arrays.state[i].t + 2
+    at = place(Stream.EXPLORE, t)
+    bound = exploration_probability(c0, exponent, t) * (1.0 + 1e-12)
+    for j in range(most - 1):
+        arrays.scratch[Scratch.EXPLORE, j] = uniform(key, at + j)
+    passed = most
+    for j in range(most - 1):
+        drawn = arrays.scratch[Scratch.EXPLORE, j]
+        if drawn < bound and drawn < exploration_probability(c0, exponent, t + j):
+            passed = j + 1
+            break
+    return passed
+
+
+@compiled
+def explored_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
+    """The arm of an agent that explores: one that does not maximise, or NO_ARM where all of them do.
+
+    A function of the user's may name any arm; what it names that is none is left for the caller to refuse.
+    """
+    arms, n_arms, exploration = arrays.arms, offers.shape[1], arrays.rules[0].exploration
+    others = 0
+    for b in range(n_arms):
+        others += arms[i, Row.MEAN, b] + offers[i, b] < best
+    drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE_ARM, arrays.state[i].t + 1))
+    if exploration == Exploration.FUNCTION:
+        return call_choose(arrays, offers, i, arrays.rules[0].explore, drawn) if others > 0 else NO_ARM
+    nth = int(drawn * others)
+    first = arrays.state[i].cursor if exploration == Exploration.ROUND_ROBIN else 0
+    arm = NO_ARM
+    for step in range(n_arms):
+        b = (first + step) % n_arms
+        if arms[i, Row.MEAN, b] + offers[i, b] >= best:
+            continue
+        if exploration == Exploration.UNIFORM:
+            if nth == 0:
+                return b
+            nth -= 1
+        elif exploration == Exploration.WORST:
+            if arm < 0 or arms[i, Row.THETA, b] - offers[i, b] < arms[i, Row.THETA, arm] - offers[i, arm]:
+                arm = b
+        elif exploration == Exploration.TARGET:
+            if arm < 0 or offers[i, b] > offers[i, arm]:
+                arm = b
+        elif exploration == Exploration.ROUND_ROBIN or exploration == Exploration.FIXED_ARM + b:
+            return b
+    return arm

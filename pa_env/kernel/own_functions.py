@@ -1,0 +1,37 @@
+"""Calls of the user's own compiled functions, whose addresses stand in the game's rules.
+
+They are called by address, so that one compiled game serves every agent of this kind.
+"""
+
+import math
+from typing import Any
+
+import numba
+
+from pa_env.compiling import caller, compiled
+from pa_env.layout import NO_ARM, Arrays, Floats, Row
+
+_FLOATS = numba.float64[::1]
+_READ_FLOATS = numba.types.Array(numba.float64, 1, "C", readonly=True)
+_READ_INTEGERS = numba.types.Array(numba.int64, 1, "C", readonly=True)
+# choose(memory, means, counts, offer, t, u) -> arm reads only; learn(memory, means, counts, arm, reward) writes.
+CHOOSE = numba.int64(_READ_FLOATS, _READ_FLOATS, _READ_INTEGERS, _READ_FLOATS, numba.int64, numba.float64)
+LEARN = numba.void(_FLOATS, _FLOATS, _READ_INTEGERS, numba.int64, numba.float64)
+BAD_MEANS = NO_ARM - 1  # in place of an arm: the agent's means are not finite
+_choose, _learn = caller(CHOOSE), caller(LEARN)
+
+
+@compiled
+def call_choose(arrays: Arrays, offers: Floats, i: int, address: Any, u: float) -> int:
+    """What the user's function answers in copy ``i``, or BAD_MEANS."""
+    means = arrays.arms[i, Row.MEAN]
+    for b in range(offers.shape[1]):
+        if not math.isfinite(means[b]):
+            return BAD_MEANS
+    return _choose(address, (arrays.memory[i], means, arrays.plays[i], offers[i], arrays.state[i].t + 1, u))
+
+
+@compiled
+def call_learn(arrays: Arrays, i: int, arm: int, reward: float) -> None:
+    """Tell the user's agent of copy ``i`` what its arm has brought; the counts include this round."""
+    _learn(arrays.rules[0].learn, (arrays.memory[i], arrays.arms[i, Row.MEAN], arrays.plays[i], arm, reward))

@@ -1,0 +1,223 @@
+"""What the best offer for an agent's true choice law would bring, and the sums of all scores.
+
+R_T compares with the best offer for a greedy agent that has the same beliefs. Against an agent that does not maximise
+it may be negative: an agent that errs towards arms that the principal likes leaves more than a greedy one would.
+The score ``regret_response`` compares with the best offer for the agent's own law in each round instead, so that its
+expectation in a round, given the past, is never negative:
+
+- greedy agents (also those of types, and UCB with its indices for means): max_a theta_a - pi*_a, as in R_T;
+- exploring agents: max_a (1 - p_t)(theta_a - pi*_a) + p_t x (what exploration brings while a is the maximiser), over
+  offers with one maximiser: an offer that ties arms to the last digit would keep the agent from exploring them. From
+  round 64 on p_t is interpolated, with a relative error below 1e-7;
+- logit agents: max over pi of sum_a P(a | pi)(theta_a - pi_a), see :func:`logit_response`;
+- NaN where the law, or its best response, is not known: Thompson sampling, EXP3, users' own agents, and exploration by
+  a user's own function.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pa_env.compiling import compiled, inlined
+from pa_env.kernel.agents import Kind
+from pa_env.kernel.exploration import exploration_probability
+from pa_env.kernel.low_regret import ucb_bonus
+from pa_env.kernel.types import fixed_benchmark
+from pa_env.layout import NO_ARM, SUMS, Arrays, Exploration, Floats, Row, Score
+
+LONGEST_PIECE = 256  # rounds over which p_t is interpolated at most
+
+
+class Exploring(NamedTuple):
+    """The best response to an exploring agent over some rounds in which one arm is played."""
+
+    size: int  # for how many rounds it holds
+    first: int  # p_t = chance + x (slope + x curve), x = t - first
+    chance: float
+    slope: float
+    curve: float
+    own: float  # what exploration brings while the arm played is the maximiser
+    joint: float  # theta_b + muhat_b of the best other arm b
+    other: float  # what exploration brings while b is the maximiser
+
+
+@inlined
+def has_exploring_response(arrays: Arrays) -> bool:
+    """Whether the agent explores in a way that is known."""
+    return arrays.rules[0].c0 > 0.0 and arrays.rules[0].exploration != Exploration.FUNCTION
+
+
+@inlined
+def has_own_response(arrays: Arrays) -> bool:
+    """Whether the agent chooses by a known law that is not greedy on its beliefs, exploration aside."""
+    return arrays.rules[0].temperature > 0.0 or arrays.rules[0].kind == Kind.UCB
+
+
+@compiled
+def sum_scores(arrays: Arrays, i: int, sums: Floats) -> None:
+    """Write every score of copy ``i`` so far; NaN where it is not defined."""
+    kind, rules = arrays.rules[0].kind, arrays.rules[0]
+    for k in range(SUMS):
+        sums[k] = arrays.totals[i, 0, k] + arrays.totals[i, 1, k]
+    if kind == Kind.PYTHON or kind == Kind.COMPILED or kind == Kind.THOMPSON or kind == Kind.EXP3 or rules.explore > 0:
+        sums[Score.REGRET_RESPONSE] = np.nan
+    elif not has_own_response(arrays) and not has_exploring_response(arrays):
+        sums[Score.REGRET_RESPONSE] = sums[Score.REGRET]
+    sums[Score.REGRET_FIXED] = np.nan
+    if kind == Kind.TYPES:
+        sums[Score.REGRET_FIXED] = fixed_benchmark(arrays, i) - sums[Score.EXPECTED_UTILITY]
+
+
+@compiled
+def own_response(arrays: Arrays, i: int) -> float:
+    """What the best offer would leave in the round to come, in expectation."""
+    return logit_response(arrays, i) if arrays.rules[0].temperature > 0.0 else ucb_response(arrays, i)
+
+
+@compiled
+def ucb_response(arrays: Arrays, i: int) -> float:
+    """max_a theta_a - (the largest index - the index of a); an arm never played is played whatever is offered."""
+    highest = joint = -np.inf
+    for b in range(arrays.arms.shape[2]):
+        index = arrays.arms[i, Row.MEAN, b] + ucb_bonus(arrays.plays[i, b], arrays.state[i].t + 1)
+        if index == np.inf:
+            return arrays.arms[i, Row.THETA, b]
+        highest = max(highest, index)
+        joint = max(joint, index + arrays.arms[i, Row.THETA, b])
+    return joint - highest
+
+
+# ----------------------------------------------------------------------------------------- logit
+
+
+@inlined
+def logit_value(arrays: Arrays, i: int, level: float) -> tuple[float, float]:
+    """What the offer max(0, theta_b - level) leaves against a logit agent, and how likely an arm is played it pays."""
+    arms, scale, best = arrays.arms, 1.0 / arrays.rules[0].temperature, -np.inf
+    for b in range(arms.shape[2]):
+        best = max(best, arms[i, Row.MEAN, b] + max(0.0, arms[i, Row.THETA, b] - level))
+    total = worth = paid_for = 0.0
+    for b in range(arms.shape[2]):
+        theta = arms[i, Row.THETA, b]
+        paid = max(0.0, theta - level)
+        weight = math.exp((arms[i, Row.MEAN, b] + paid - best) * scale)
+        total += weight
+        worth += weight * (theta - paid)
+        paid_for += weight if paid > 0.0 else 0.0
+    return worth / total, paid_for / total
+
+
+@compiled
+def logit_response(arrays: Arrays, i: int) -> float:
+    """The most that an offer leaves in expectation against a logit agent.
+
+    The derivative of V(pi) = sum_a P(a | pi)(theta_a - pi_a) in pi_a is P(a)((theta_a - pi_a - V) / temperature - 1).
+    So at the optimum every paid arm leaves the same, m = V + temperature, and pi_a = max(0, theta_a - m). Along this
+    curve g(m) = V(m) + temperature - m has the slope P(paid) g(m) / temperature - 1 and one root, found by Newton's
+    method within a bracket, from the root of the round before on. V is flat there: an error of 1e-8 temperatures in m
+    is one of 1e-16 in V.
+    """
+    temperature, level, low, high = arrays.rules[0].temperature, arrays.state[i].level, -np.inf, -np.inf
+    for b in range(arrays.arms.shape[2]):
+        high = max(high, arrays.arms[i, Row.THETA, b] + temperature)
+    level = min(level, high)
+    best = -np.inf
+    for _ in range(100):
+        value, paid_for = logit_value(arrays, i, level)
+        best = max(best, value)
+        gap = value + temperature - level
+        if abs(gap) <= 1e-8 * temperature:
+            break
+        if gap < 0.0:
+            high = level
+        low = max(low, value + temperature)  # no offer leaves more than the best
+        slope = 1.0 - paid_for * gap / temperature
+        level = level + gap / slope if slope > 0.0 else np.inf
+        if not low <= level <= high:
+            level = 0.5 * (low + high)
+        if high - low <= 1e-9 * temperature:
+            break
+    arrays.state[i].level = level
+    return best
+
+
+# ----------------------------------------------------------------------------------------- exploration
+
+
+@compiled
+def explored_order(arrays: Arrays, i: int) -> tuple[int, int]:
+    """The arms that exploration takes first and second at the best offers, or NO_ARM; not for uniform exploration."""
+    arms, n_arms, exploration = arrays.arms, arrays.arms.shape[2], arrays.rules[0].exploration
+    first = second = NO_ARM
+    if exploration >= Exploration.FIXED_ARM:
+        first = exploration - Exploration.FIXED_ARM
+    elif exploration == Exploration.ROUND_ROBIN:
+        first = arrays.state[i].cursor % n_arms
+        second = (first + 1) % n_arms
+    else:  # the principal's worst arm; or the best, to which a tiny incentive leads an agent that follows the target
+        sign = 1.0 if exploration == Exploration.WORST else -1.0
+        for b in range(n_arms):
+            if first < 0 or sign * arms[i, Row.THETA, b] < sign * arms[i, Row.THETA, first]:
+                first, second = b, first
+            elif second < 0 or sign * arms[i, Row.THETA, b] < sign * arms[i, Row.THETA, second]:
+                second = b
+    return first, second
+
+
+@compiled
+def find_chance(arrays: Arrays, i: int, t: int) -> None:
+    """Note how p_t runs over the piece of rounds around round t: a parabola through its ends and its middle.
+
+    Pieces are 1/64 of their first round long or shorter, and begin at a multiple of their length.
+    """
+    length = 1
+    while length < LONGEST_PIECE and t >= 128 * length:
+        length *= 2
+    copy, c0, exponent = arrays.state[i], arrays.rules[0].c0, arrays.rules[0].exponent
+    first = t - t % length
+    copy.piece, copy.piece_end = first, first + length
+    copy.chance, copy.slope, copy.curve = exploration_probability(c0, exponent, first), 0.0, 0.0
+    if length > 1:
+        middle = exploration_probability(c0, exponent, first + length // 2) - copy.chance
+        end = exploration_probability(c0, exponent, first + length) - copy.chance
+        copy.slope, copy.curve = (4.0 * middle - end) / length, (2.0 * end - 4.0 * middle) / length**2
+
+
+@compiled
+def exploring_response(arrays: Arrays, i: int, arm: int, size: int) -> Exploring:
+    """The best response in the rounds to come, at most ``size``, in which ``arm`` is played.
+
+    Only the mean of the arm played moves. While the best of the other arms is the same at both ends of some rounds, it
+    is the best between them too: what an arm leaves is linear in p.
+    """
+    copy, arms, t, n_arms = arrays.state[i], arrays.arms, arrays.state[i].t + 1, arrays.arms.shape[2]
+    if not copy.piece <= t < copy.piece_end:
+        find_chance(arrays, i, t)
+    uniform = arrays.rules[0].exploration == Exploration.UNIFORM and n_arms > 1
+    order = (NO_ARM, NO_ARM) if uniform else explored_order(arrays, i)
+    theta_sum, highest = 0.0, -np.inf
+    for b in range(n_arms):
+        theta_sum += arms[i, Row.THETA, b]
+        highest = max(highest, arms[i, Row.MEAN, b])
+    stops = arrays.rules[0].exploration >= Exploration.FIXED_ARM or n_arms == 1  # exploration, at one of the arms
+    size = 1 if stops else min(size, copy.piece_end - t)
+    x, y, share = t - copy.piece, t - copy.piece + size - 1, 1.0 / max(1, n_arms - 1)
+    p, q = copy.chance + x * (copy.slope + x * copy.curve), copy.chance + y * (copy.slope + y * copy.curve)
+    best = best_last = joint = other = own = -np.inf
+    found = last = NO_ARM
+    for b in range(n_arms):
+        both = arms[i, Row.THETA, b] + arms[i, Row.MEAN, b]
+        explored = both - highest  # if there is nothing to explore it plays b, at its cost pi*_b
+        if uniform:
+            explored = (theta_sum - arms[i, Row.THETA, b]) * share
+        elif (order[0] if order[0] != b else order[1]) >= 0 and n_arms > 1:
+            explored = arms[i, Row.THETA, order[0] if order[0] != b else order[1]]
+        if b == arm:
+            own = explored
+            continue
+        if (1.0 - p) * both + p * explored > best:
+            best, found, joint, other = (1.0 - p) * both + p * explored, b, both, explored
+        if (1.0 - q) * both + q * explored > best_last:
+            best_last, last = (1.0 - q) * both + q * explored, b
+    return Exploring(size if found == last else 1, copy.piece, copy.chance, copy.slope, copy.curve, own, joint, other)
