@@ -87,6 +87,7 @@ UTILITY, REWARD, ARM, AGENT_REWARD, OPTIMAL = (
 MEAN, PRINCIPAL_SUM = int(Row.MEAN), int(Row.PRINCIPAL_SUM)
 SUMS = int(Score.REGRET_FIXED)  # scores before it are sums over rounds
 SCORES = tuple(score.name.lower() for score in Score)
+NOT_ALWAYS = ("regret_response", "regret_fixed")  # scores that are NaN where they are not defined
 INFO = tuple(round_info(np.zeros(len(Result))))
 
 

@@ -46,9 +46,9 @@ class TwoPlayerVectorEnv:
     def __init__(self, num_envs: int = 1, *, observation: str = "summary", **settings: Unpack[Settings]) -> None:
         self.game = game_of(settings, num_envs, ("num_envs", "observation"))
         self.num_envs = self.game.copies
-        self._columns = spaces.columns(self.game, observation)
+        self._view = spaces.View(self.game, observation)
         self.single_observation_spaces = {
-            PRINCIPAL: spaces.principal_observations(self.game, observation),
+            PRINCIPAL: self._view.space,
             AGENT: spaces.agent_observations(self.game),
         }
         self.single_action_spaces = {PRINCIPAL: spaces.offers(self.game), AGENT: spaces.arms(self.game)}
@@ -118,7 +118,7 @@ class TwoPlayerVectorEnv:
         return self._observe(), rewards, over, round_infos(results)
 
     def _observe(self) -> Floats32:
-        return spaces.principal_view(self.game.summary, self._columns)
+        return self._view(self.game.summary)
 
     def _offered(self) -> Floats:
         if self._offers is None:

@@ -29,7 +29,7 @@ from baselines.registry import parse as parse
 from pa_env.checks import known
 from pa_env.instances import FAMILIES, InstanceLike
 from pa_env.layout import Floats
-from pa_env.scripted_agents import Agent, ScriptedAgent, resolve
+from pa_env.scripted_agents import AgentLike, resolve
 
 Files = Mapping[str, Path]  # where the files named in specs are on this machine, if elsewhere than they were named
 
@@ -64,7 +64,7 @@ def make_principal(
     return made(n_arms=n_arms, horizon=horizon, **told, **parsed.parameters)
 
 
-def make_agent(spec: str, files: Files | None = None) -> ScriptedAgent | Agent:
+def make_agent(spec: str, files: Files | None = None) -> AgentLike:
     """The agent that a spec names."""
     parsed = parse(spec, "agent")
     if not parsed.own:

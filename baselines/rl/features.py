@@ -183,11 +183,12 @@ class _ByArm(ActorCriticPolicy):
     ) -> None:
         if layout["n_arms"] is None:
             numbers = (observation_space.shape or (0,))[0] - layout["overall"]
-            layout["n_arms"], left = divmod(numbers, layout["fields"] + layout.get("hidden", 0))
-            if left or layout["n_arms"] < 1:
+            n_arms, left = divmod(numbers, layout["fields"] + layout.get("hidden", 0))
+            if left or n_arms < 1:
                 raise ValueError(
                     f"observation_space = {observation_space} does not split by arm: set fields and overall"
                 )
+            layout["n_arms"] = n_arms
         if layout["overall_actions"] is None:
             layout["overall_actions"] = action_numbers(action_space) % layout["n_arms"]
         self.layout: dict[str, int] = layout  # arguments of the subclass

@@ -40,8 +40,8 @@ import numpy as np
 
 from baselines.scripted.particle_memory import C0, LEVELS, Beliefs, Draw, Entry
 from pa_env.compiling import compiled, inlined
-from pa_env.kernel.agents import exploration_probability
 from pa_env.kernel.draws import draw, uniform
+from pa_env.kernel.exploration import exploration_probability
 
 TIE = 1e-9  # means that differ by less are equal
 MARGIN = 1e-7  # paid above what makes two arms equal
@@ -95,10 +95,10 @@ def weigh(memory: Any, own: Beliefs, arm: int) -> None:
     expected = min(1.0, expected)
     explored = 0.0  # p_t, on average over c0
     for c in range(LEVELS):
-        explored += own.c0[c] * exploration_probability(C0[c], memory[Entry.TIME])
+        explored += own.c0[c] * exploration_probability(C0[c], 0.5, memory[Entry.TIME])
     total = 0.0
     for c in range(LEVELS):
-        p_t = exploration_probability(C0[c], memory[Entry.TIME])
+        p_t = exploration_probability(C0[c], 0.5, memory[Entry.TIME])
         other = p_t / (K - 1.0) + (1.0 - p_t) * memory[Entry.SURPRISE] / K
         own.c0[c] *= (1.0 - p_t) * expected + other * (1.0 - expected)
         total += own.c0[c]
