@@ -3,7 +3,8 @@
 The game is the default one, with 200 rounds: 5 arms, means drawn uniformly, an agent that learns from its own rewards.
 PPO plays 512 copies at once, in one compiled step. ``ForLearning`` gives it a ladder of prices for each arm and
 observations of order 1; with raw incentives it learns to offer nothing. The scripts are evaluated by the same function
-on the same luck. Needs the extra ``[train]``.
+on the same luck. Trained policies are sampled from, as in training: their likeliest actions alone try too few arms.
+Needs the extra ``[train]``.
 
     python examples/train_principal.py
 """
@@ -29,7 +30,7 @@ def games(copies: int) -> Any:
 def show(name: str, principal: Any, envs: GameVecEnv) -> None:
     """Print the mean utility of one episode of each copy, the same episodes whoever plays."""
     envs.seed(10**6)  # away from the seeds of training, 0 to 511
-    print(f"{name}: {evaluate_policy(principal, envs, n_eval_episodes=envs.num_envs)[0]:.1f}", flush=True)
+    print(f"{name}: {evaluate_policy(principal, envs, envs.num_envs, deterministic=False)[0]:.1f}", flush=True)
 
 
 def fade(local: dict[str, Any], _: Any) -> bool:
@@ -45,7 +46,8 @@ def main(steps: int) -> None:
     options: dict[str, Any] = {"n_steps": 100, "batch_size": 6400, "n_epochs": 4, "gamma": 0.9995, "gae_lambda": 0.97}
     for name, policy in (("MlpPolicy", "MlpPolicy"), ("equivariant", SetActorCritic)):
         envs = GameVecEnv(ForLearning(games(512)), objective="utility", scale=0.7, staggered=True)
-        model = PPO(policy, envs, lambda left: 1e-3 * left, **options, seed=0, device="cpu").learn(steps, fade)
+        model = PPO(policy, envs, lambda left: min(1e-3, 4e-3 * left), **options, seed=0, device="cpu")
+        model.learn(steps, fade)
         show(f"PPO, {name}, after {model.num_timesteps} rounds", model, GameVecEnv(ForLearning(games(1000))))
 
 

@@ -183,12 +183,12 @@ class _ByArm(ActorCriticPolicy):
     ) -> None:
         if layout["n_arms"] is None:
             numbers = (observation_space.shape or (0,))[0] - layout["overall"]
-            n_arms, left = divmod(numbers, layout["fields"] + layout.get("hidden", 0))
-            if left or n_arms < 1:
+            arms, left = divmod(numbers, layout["fields"] + layout.get("hidden", 0))
+            if left or arms < 1:
                 raise ValueError(
                     f"observation_space = {observation_space} does not split by arm: set fields and overall"
                 )
-            layout["n_arms"] = n_arms
+            layout["n_arms"] = arms
         if layout["overall_actions"] is None:
             layout["overall_actions"] = action_numbers(action_space) % layout["n_arms"]
         self.layout: dict[str, int] = layout  # arguments of the subclass
@@ -244,7 +244,7 @@ class SetActorCritic(_ByArm):
         self,
         *arguments: Any,
         n_arms: int | None = None,
-        width: int = 24,
+        width: int = 16,
         fields: int = SUMMARY_FIELDS,
         overall: int = SUMMARY_OVERALL,
         hidden: int = 0,

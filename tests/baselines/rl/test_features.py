@@ -86,7 +86,7 @@ def test_actions_and_their_noise_move_with_their_arms(actions: Space, overall: i
 @pytest.mark.parametrize("n_arms", [1, 2, 5])
 def test_overall_actions_are_told_from_those_of_arms(n_arms: int) -> None:
     made = policy(Box(-1, 1, (2 + n_arms,)), n_arms, overall_actions=2)
-    assert [tuple(layer.shape) for layer in made.action_net.parameters()] == [(2, 24), (2,), (1, 48), (1,)]
+    assert [tuple(layer.shape) for layer in made.action_net.parameters()] == [(2, 16), (2,), (1, 32), (1,)]
     assert made.log_std.shape == (3,)
     action, _ = made.predict(np.zeros(6 * n_arms + 2, np.float32))
     assert action.shape == (2 + n_arms,)
