@@ -60,6 +60,7 @@ def run(
     config: Path | None = typer.Option(
         None, is_eager=True, callback=_config, help='TOML file of options that are not given: task = ["tiny"].'
     ),
+    trace: bool = typer.Option(False, help="Keep every round too, in the folder traces of the results."),
     quiet: bool = QUIET,
     json: bool = AS_JSON,
 ) -> None:
@@ -87,7 +88,7 @@ def run(
             chosen = tuple(replace(made, curve=False) for made in chosen)
         planned = sweep.plan(chosen, principal, seeds)
         player = sweep.Engine(engine, workers, timeout, address)
-        failures = sweep.run(planned, out, _expanded(context), player, overwrite, quiet)
+        failures = sweep.run(planned, out, _expanded(context), player, overwrite, quiet, trace)
         if len(failures) < len(planned.blocks):
             made = report.load(out)
             typer.echo(report.as_text(made.summary, "json"), nl=False) if json else report.show(made)

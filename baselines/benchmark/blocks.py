@@ -10,15 +10,15 @@ import re
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from baselines.benchmark.specs import Files, is_own, make_agent, make_instance, make_principal
 from baselines.protocol import Principal
-from baselines.simulation import Episodes, episode
+from baselines.simulation import Episodes
 from baselines.tasks import Task
-from pa_env.checks import UNBOUNDED
 from pa_env.game import Game
 from pa_env.layout import NOT_ALWAYS, SCORES
 
@@ -39,6 +39,7 @@ class Block:
     principal: str
     first: int
     count: int
+    trace: Path | None = None  # where every round goes, if anywhere
 
     @property
     def id(self) -> str:
@@ -105,31 +106,25 @@ def settings(task: Task, files: Files | None = None) -> dict[str, Any]:
     return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
 
 
-def begin(block: Block, game: Game, seed: int, files: Files | None = None) -> Principal:
-    """Begin an episode of the block's game: its principal, which is told the arms if rewards are linear."""
-    game.begin(seeds=[seed])
+def principal_for(block: Block, files: Files | None, game: Game) -> Principal:
+    """The block's principal for a game that has begun; it is told the arms if rewards are linear."""
     arms = game.features[0] if game.dim else None
     return make_principal(block.principal, game.n_arms, game.horizon, arms, files)
 
 
 def check(block: Block, files: Files | None = None) -> None:
     """Raise if the principal can't play the task."""
-    begin(block, Game(**settings(block.task, files), observe=False), block.first, files)
+    game = Game(**settings(block.task, files), observe=False)
+    game.begin(seeds=[block.first])
+    principal_for(block, files, game)
 
 
 def play(block: Block, files: Files | None = None) -> "pa.Table":
     """The runs of a block, a row for each seed and checkpoint."""
     import pyarrow as pa
 
-    given, marks = settings(block.task, files), block.task.checkpoints
-    game = Game(**given, max_incentive=UNBOUNDED, observe=False)
-    if game.dim:  # the arms are others in each episode
-        runs = [episode(begin(block, game, seed, files), game, marks).columns() for seed in block.seeds]
-        columns: dict[str, Any] = {name: np.concatenate([run[name] for run in runs]) for name in runs[0]}
-        columns["seed"] = np.repeat(block.seeds, marks.size)
-    else:
-        principal = begin(block, game, block.first, files)
-        columns = Episodes(principal, given).play(list(block.seeds), marks).columns()
+    episodes = Episodes(functools.partial(principal_for, block, files), settings(block.task, files))
+    columns = episodes.play(list(block.seeds), block.task.checkpoints, block.trace).columns()
     for name in SCORES:
         if not np.isfinite(columns[name]).all() and not (name in NOT_ALWAYS and np.isnan(columns[name]).all()):
             raise ValueError(f"{name} is not finite: the incentives that were offered are too large to be summed")

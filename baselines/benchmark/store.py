@@ -2,6 +2,7 @@
 
 - ``benchmark.json``: the format, the versions of code and libraries, the commands, tasks, principals and seeds;
 - ``blocks/*.parquet``: a file a block (``pandas.read_parquet(folder / "blocks")`` opens them all);
+- ``traces/*.parquet``: every round of a block (:mod:`baselines.trace`), if asked for;
 - ``failures/*.txt``: why each block failed; such a block is played again by the next command;
 - ``lock``: held by the one command that may write; it is let go when that command ends, however it ends.
 """
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+FOLDERS = ("blocks", "failures", "traces")
+
+
 class Store:
     """The results in a folder. Only the holder of :func:`locked` may write to it."""
 
@@ -34,6 +38,10 @@ class Store:
         """The file of a block."""
         return self.directory / "blocks" / f"{block.id}.parquet"
 
+    def trace(self, block: Block) -> Path:
+        """The file of its rounds, if they are kept."""
+        return self.directory / "traces" / f"{block.id}.parquet"
+
     def failure(self, block: Block) -> Path:
         """The file that says why it failed, if it did."""
         return self.directory / "failures" / f"{block.id}.txt"
@@ -44,6 +52,8 @@ class Store:
         if result.data is None:
             write_whole(failure, str(result.failure).encode(errors="backslashreplace"))
         else:
+            if result.block.trace is None:  # one that is there is of fewer seeds
+                self.trace(result.block).unlink(missing_ok=True)
             write_whole(self.block(result.block), result.data)
             failure.unlink(missing_ok=True)
 
@@ -101,7 +111,7 @@ class Store:
             if before["digest"] != now["digest"]:
                 self._make_way(f"*--{file_name(spec)}--*", f"was played before {spec} was changed", overwrite)
             noted["principals"][spec] = now
-        for folder in ("blocks", "failures"):
+        for folder in FOLDERS:
             (self.directory / folder).mkdir(exist_ok=True)
         text = (json.dumps(noted, indent=2) + "\n").encode()
         if text != known:
@@ -113,6 +123,7 @@ class Store:
             if not overwrite:
                 raise StoreError(f"{path} {why}: name a new folder by --out, or replay it with --overwrite")
             path.unlink()
+            (self.directory / "traces" / path.name).unlink(missing_ok=True)
 
 
 def read_block(path: Path) -> "pa.Table":
@@ -140,7 +151,7 @@ def locked(directory: Path) -> Iterator[Store]:
                 " name a new or empty folder by --out"
             )
     with only_writer(store.directory, store.directory / "lock"):
-        remove_half_written(store.directory, store.directory / "blocks", store.directory / "failures")
+        remove_half_written(store.directory, *(store.directory / folder for folder in FOLDERS))
         yield store
 
 

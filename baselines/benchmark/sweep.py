@@ -3,6 +3,7 @@
 import importlib.util
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -139,6 +140,7 @@ def run(
     engine: Engine = Engine(),
     overwrite: bool = False,
     quiet: bool = False,
+    trace: bool = False,
 ) -> list[Path]:
     """Play the blocks that are missing in a folder; returns the files that say why blocks failed.
 
@@ -149,12 +151,20 @@ def run(
         engine: who plays.
         overwrite: replay what was played by other code, instead of refusing.
         quiet: show no progress.
+        trace: keep every round too, in ``traces``; for the local engine.
     """
     engine.check()
+    if trace and engine.name != "local":
+        raise ValueError(f"trace is for engine = 'local', and this is engine = {engine.name!r}")
     failures: list[Path] = []
     with locked(out) as store:
         store.enter(planned.blocks, command, planned.described, overwrite)
         missing = [block for block in planned.blocks if not store.done(block)]
+        if trace:
+            traced = {block: store.trace(block) for block in planned.blocks}
+            missing = [
+                replace(block, trace=path) for block, path in traced.items() if block in missing or not path.exists()
+            ]
         with shown(planned.blocks, missing, quiet) as progress:
             for result in engine.play(missing, planned.described):
                 store.keep(result)

@@ -9,9 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from helpers import OwnAgent
 from numpy.testing import assert_array_equal
+from typer.testing import CliRunner
 
 import baselines
 from baselines import simulate, trace
+from baselines.__main__ import app
 from baselines.files import StoreError
 
 HORIZON = 120
@@ -103,3 +105,25 @@ def test_what_ends_early_leaves_no_file(tmp_path: Path) -> None:
 class Broken(OwnAgent):
     def choose(self, incentives: Any) -> int:
         raise ValueError("I do not like these incentives")
+
+
+def test_a_sweep_keeps_every_round_of_its_blocks(tmp_path: Path) -> None:
+    out, options = tmp_path / "out", ["--task", "tiny", "--principal", "zero", "--workers", "1"]
+
+    def command(*more: str) -> Any:
+        return CliRunner().invoke(app, ["run", *options, "--quiet", "--out", str(out), *more])
+
+    assert command("--seeds", "2").exit_code == 0
+    assert not list(out.glob("traces/*"))
+    assert command("--seeds", "2", "--trace").exit_code == 0  # the block is there, and its rounds are not
+    (path,) = out.glob("traces/*.parquet")
+    rounds = pq.read_table(path).to_pandas()
+    assert rounds.groupby("seed")["t"].agg(list).to_dict() == {seed: list(range(1, 51)) for seed in range(2)}
+    block = pq.read_table(*out.glob("blocks/*.parquet")).to_pandas()
+    final = block[block["rounds"] == 50].set_index("seed")["regret"]
+    assert rounds.groupby("seed")["regret"].sum().to_dict() == pytest.approx(final.to_dict())
+    assert command("--seeds", "3").exit_code == 0
+    assert not path.exists()  # it would lack a seed
+    refused = command("--trace", "--engine", "ray")
+    assert refused.exit_code == 1
+    assert "trace is for engine = 'local'" in refused.output
