@@ -148,7 +148,7 @@ def compile_own(argument: str, function: Any) -> Any:
         raise TypeError(f"{argument} = {function!r} {what}")
     made = compiled(function)
     try:
-        made.compile(signature.args)  # type: ignore[attr-defined]
+        made.compile(signature.args)
     except numba.core.errors.NumbaError as error:
         reason = str(error)
         if "Cannot modify readonly array" in reason:
@@ -156,8 +156,8 @@ def compile_own(argument: str, function: Any) -> Any:
         elif "Only accept returning of array" in reason or "NRT required" in reason:
             reason = "it makes an array; numbers are kept in memory"
         raise TypeError(f"{argument} = {function.__name__} {what}: {reason}") from None
-    made.disable_compile()  # type: ignore[attr-defined]
-    (found,) = made.nopython_signatures  # type: ignore[attr-defined]
+    made.disable_compile()
+    (found,) = made.nopython_signatures
     if found.return_type != signature.return_type:
         remedy = "it must return nothing" if argument == "learn" else "it must return an arm's index, np.int64(arm)"
         raise TypeError(f"{argument} = {function.__name__} returns {found.return_type}: {remedy}")

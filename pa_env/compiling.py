@@ -197,7 +197,7 @@ def caller(signature: Any) -> Callable[..., Any]:
         signature: of that function. The arguments come as a tuple of these types; arrays may be writeable.
     """
 
-    @numba.extending.intrinsic  # type: ignore[untyped-decorator]
+    @numba.extending.intrinsic
     def call(typing_context: Any, address: Any, arguments: Any) -> Any:
         def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
             types = [context.get_value_type(each) for each in signature.args]

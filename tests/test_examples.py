@@ -29,7 +29,9 @@ PRINTING = ("own_principal", "own_agent")  # their docstrings show all that they
 
 
 def test_every_example_is_listed() -> None:
-    assert {"demo", "picture", *PRINTING, *EXAMPLES} == {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert {"demo", "picture", "agents_picture", *PRINTING, *EXAMPLES} == {
+        path.stem for path in (ROOT / "examples").glob("*.py")
+    }
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
