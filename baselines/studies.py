@@ -73,7 +73,7 @@ def matchups(
 
 @app.command()
 def types(
-    runs: int = typer.Option(10, min=2, help="Runs of each cell; ten times as many for the slope."),
+    runs: int = typer.Option(10, min=2, help="Runs of each cell; twice as many for the slope."),
 ) -> None:
     """Show what can be learned against types of agents: nothing if they are greedy, at T^(2/3) if they are smooth.
 

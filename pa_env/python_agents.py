@@ -10,6 +10,8 @@ from pa_env.checks import FLOAT64, arm_index, numbers
 from pa_env.layout import AGENT_REWARD, ARM, NO_ARM, Floats, Integers
 from pa_env.scripted_agents import Agent
 
+MISSING = object()
+
 
 class PythonAgents:
     """One agent for each copy of a game.
@@ -32,13 +34,13 @@ class PythonAgents:
     def read_means(self, i: int, into: Floats) -> None:
         """Write the beliefs (n_arms,) of copy ``i``'s agent."""
         agent = self.agents[i]
-        means = getattr(agent, "means", None)
+        means = getattr(agent, "means", MISSING)
         # Nearly every agent has a float64 array; its square is finite only if its entries are.
         if type(means) is np.ndarray and means.dtype is FLOAT64 and means.shape == into.shape:
             if isfinite(means.dot(means)):
                 into[:] = means
                 return
-        elif means is None:
+        elif means is MISSING:
             raise TypeError(
                 f"agent = {agent!r} has no means: reset() must set {self.n_arms} finite numbers, one belief an arm"
             )

@@ -61,7 +61,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_every_example_is_listed() -> None:
-    assert {"demo", "picture", *PRINTING, *SIZED} == {path.stem for path in EXAMPLES.glob("*.py")}
+    assert {"demo", "picture", "agents_picture", *PRINTING, *SIZED} == {path.stem for path in EXAMPLES.glob("*.py")}
 
 
 @pytest.mark.parametrize("name", SIZED)

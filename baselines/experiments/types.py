@@ -23,8 +23,8 @@ GREEDY = IID(mu=[0.5, 0.5, 0.5], theta=[0.0, 0.6, 1.0])  # the types bring means
 GREEDY_TYPES = ((0.8, 0.5, 0.0), (0.0, 0.499, 0.8))
 GREEDY_HORIZONS = (10**4, 10**5, 10**6)
 SLOW = ("epsilon-greedy", "robust-epsilon-greedy", "price-grid")  # played up to 1e5 rounds
-LOGIT_HORIZONS = (1000, 3162, 10_000, 31_623, 100_000)
-TEMPERATURE = 0.1
+LOGIT_HORIZONS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
+TEMPERATURE = 0.3
 
 
 def greedy_regrets(name: str, horizon: int, runs: int) -> Floats:
@@ -72,9 +72,9 @@ def show(runs: int) -> None:
             cells.append(f"{values.mean():.4f} ± {values.std(ddof=1) / np.sqrt(runs):.4f}")
         greedy.add_row(name, *cells)
     console.print(greedy, "- means not run (too slow).")
-    table = logit_regrets(10 * runs)
+    table = logit_regrets(2 * runs)
     fitted, (low, high) = slope(LOGIT_HORIZONS, table), interval(LOGIT_HORIZONS, table)
-    logit = Table("T", "regret", title=f"Logit types, temperature {TEMPERATURE}: price-grid, {10 * runs} runs")
+    logit = Table("T", "regret", title=f"Logit types, temperature {TEMPERATURE}: price-grid, {2 * runs} runs")
     for horizon, values in zip(LOGIT_HORIZONS, table.T, strict=True):
         logit.add_row(f"{horizon}", f"{values.mean():.1f} ± {values.std(ddof=1) / np.sqrt(len(values)):.1f}")
     console.print(logit, f"slope {fitted:.2f}, 95% interval {low:.2f} to {high:.2f}; bound: 0.67")

@@ -67,7 +67,7 @@ class PriceGrid(Principal):
     @property
     def width(self) -> float:
         """Between two prices."""
-        return float(min(1.0, (self.n_arms / (2.0 * self.lipschitz + 1.0) ** 2 / self.horizon) ** (1 / 3)))
+        return min(1.0, math.cbrt(self.n_arms / (2.0 * self.lipschitz + 1.0) ** 2 / self.horizon))
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""

@@ -55,8 +55,10 @@ def explored_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
     for b in range(n_arms):
         others += arms[i, Row.MEAN, b] + offers[i, b] < best
     drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE_ARM, arrays.state[i].t + 1))
+    if exploration == Exploration.FUNCTION and others == 0:
+        return NO_ARM
     if exploration == Exploration.FUNCTION:
-        return call_choose(arrays, offers, i, arrays.rules[0].explore, drawn) if others > 0 else NO_ARM
+        return call_choose(arrays, offers, i, arrays.rules[0].explore, drawn)
     nth = int(drawn * others)
     first = arrays.state[i].cursor if exploration == Exploration.ROUND_ROBIN else 0
     arm = NO_ARM

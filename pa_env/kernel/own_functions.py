@@ -8,7 +8,7 @@ from typing import Any
 
 import numba
 
-from pa_env.compiling import caller, compiled
+from pa_env.compiling import caller, inlined
 from pa_env.layout import NO_ARM, Arrays, Floats, Row
 
 _FLOATS = numba.float64[::1]
@@ -21,17 +21,19 @@ BAD_MEANS = NO_ARM - 1  # in place of an arm: the agent's means are not finite
 _choose, _learn = caller(CHOOSE), caller(LEARN)
 
 
-@compiled
+# Inlined: a call that is not passes every array of the game anew, at the price of the user's function itself.
+@inlined
 def call_choose(arrays: Arrays, offers: Floats, i: int, address: Any, u: float) -> int:
     """What the user's function answers in copy ``i``, or BAD_MEANS."""
-    means = arrays.arms[i, Row.MEAN]
+    means, finite, answer = arrays.arms[i, Row.MEAN], True, BAD_MEANS
     for b in range(offers.shape[1]):
-        if not math.isfinite(means[b]):
-            return BAD_MEANS
-    return _choose(address, (arrays.memory[i], means, arrays.plays[i], offers[i], arrays.state[i].t + 1, u))
+        finite &= math.isfinite(means[b])
+    if finite:
+        answer = _choose(address, (arrays.memory[i], means, arrays.plays[i], offers[i], arrays.state[i].t + 1, u))
+    return answer
 
 
-@compiled
+@inlined
 def call_learn(arrays: Arrays, i: int, arm: int, reward: float) -> None:
     """Tell the user's agent of copy ``i`` what its arm has brought; the counts include this round."""
     _learn(arrays.rules[0].learn, (arrays.memory[i], arrays.arms[i, Row.MEAN], arrays.plays[i], arm, reward))

@@ -55,15 +55,15 @@ def type_of_round(arrays: Arrays, i: int, t: int) -> int:
     return found
 
 
-@compiled
+@inlined
 def next_type(arrays: Arrays, i: int) -> None:
     """Count the round just played, and put the means of the type of the round to come in place."""
     n_arms, n_types, last = arrays.arms.shape[2], arrays.rules[0].n_types, arrays.state[i].type
     if last >= 0:
         arrays.memory[i, n_types * n_arms + last] += 1.0
-    if arrays.state[i].t == arrays.rules[0].horizon:
-        return
-    new = type_of_round(arrays, i, arrays.state[i].t + 1)
+    new = last
+    if arrays.state[i].t < arrays.rules[0].horizon:
+        new = type_of_round(arrays, i, arrays.state[i].t + 1)
     if new != last:
         for a in range(n_arms):
             arrays.arms[i, Row.MU, a] = arrays.arms[i, Row.MEAN, a] = arrays.memory[i, new * n_arms + a]

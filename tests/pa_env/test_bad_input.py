@@ -436,7 +436,7 @@ BAD_PARAMETERS = {
     "NaN initial": ({"initial": np.nan}, "initial = nan", "finite"),
     "initial matrix": ({"initial": [[0.5]]}, "initial = [[0.5]]", "one for each arm"),
     "initial in words": ({"initial": "x"}, "initial = 'x'", "numbers"),
-    "unknown parameter": ({"epsilon": 1}, "'epsilon'", "'exploratory'", "c0, exploration, ties, initial"),
+    "unknown parameter": ({"epsilon": 1}, "'epsilon'", "'exploratory'", "c0, exponent, exploration, ties, initial"),
 }
 
 

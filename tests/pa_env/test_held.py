@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import AGENTS, offer_at, settings, state_of
+from helpers import AGENTS, IID_AGENTS, offer_at, settings, state_of
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -42,7 +42,7 @@ def plain_stop(env: PrincipalEnv, offer: np.ndarray, rounds: int, target: int, a
 
 
 @given(
-    agent=st.sampled_from([name for name in AGENTS if name != "ols"]),
+    agent=st.sampled_from([name for name in AGENTS if name != "ols" and name not in IID_AGENTS]),
     instance=st.sampled_from(["bernoulli", "beta", "constant", "uniform", "unit-ball"]),
     seed=st.integers(0, 2**32),
     alpha=st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0]),

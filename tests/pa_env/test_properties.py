@@ -201,7 +201,7 @@ def explore(how: str | int, offer: list[float], c0: float, horizon: int, copies:
 def test_agents_explore_as_often_as_they_should(c0: float) -> None:
     copies, horizon = 2000, 60
     strays = (explore("uniform", [0.0] * 4, c0, horizon, copies) != 1).sum(axis=1)
-    p = np.array([exploration_probability(c0, t) for t in range(1, horizon + 1)])
+    p = np.array([exploration_probability(make_agent("exploratory", c0=c0), t) for t in range(1, horizon + 1)])
     sure = p == 1
     assert_array_equal(strays[sure], copies)
     z = (strays[~sure] - copies * p[~sure]) / np.sqrt(copies * p[~sure] * (1 - p[~sure]))
