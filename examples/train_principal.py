@@ -53,5 +53,5 @@ def main(steps: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Train a principal with PPO.")
-    parser.add_argument("--steps", type=int, default=8_000_000, help="rounds to train each policy on")
+    parser.add_argument("--steps", type=int, default=12_000_000, help="rounds to train each policy on")
     main(parser.parse_args().steps)
