@@ -10,6 +10,7 @@ import logging
 import shutil
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,8 +22,8 @@ from baselines.benchmark.waiting import Queue
 from baselines.files import StoreError
 
 SECONDS_TO_ANSWER = 5  # for a cluster at an address
-START = 60.0  # seconds that a worker may take to start, beside the timeout of its block
-LOOK = 1.0  # seconds between two looks for blocks that take too long
+START = 300.0  # seconds that a worker may take to start, beside the timeout of its block
+LOOK = 1.0  # seconds between two looks for workers that do not answer
 Packed = dict[str, dict[str, bytes]]  # the files of specs, by where they are said to be: names and contents
 
 
@@ -35,8 +36,8 @@ def on_ray(
 ) -> Iterator[Result]:
     """Play blocks as Ray tasks; yields what came of each, in any order.
 
-    As many tasks are begun as the cluster has cores, so that one that takes too long is noticed. Users' own code plays
-    in workers that end with the task.
+    As many tasks are begun as the cluster has cores, so that a worker that does not answer is noticed. Users' own code
+    plays in workers that end with the task.
 
     Args:
         blocks: to be played.
@@ -59,7 +60,7 @@ def on_ray(
         while True:
             cores = max(1, ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
             while len(playing) < cores and (block := waiting.next()) is not None:
-                playing[play[bool(block.own)].remote(block, shared, versions())] = (
+                playing[play[bool(block.own)].remote(block, shared, versions(), timeout)] = (
                     block,
                     time.monotonic() + START + timeout,
                 )
@@ -76,7 +77,7 @@ def on_ray(
                     continue
                 if isinstance(result, dict):
                     raise StoreError(f"a node has {result}, and this is {versions()}: install the same on every node")
-                yield result
+                yield from waiting.timed_out(block, timeout) if result is None else (result,)
             for task, (_, deadline) in playing.items():
                 if time.monotonic() > deadline:
                     ray.cancel(task, force=True)  # it is then among those that are done
@@ -94,11 +95,16 @@ def reach(address: str) -> None:
             raise ValueError(f"address = {address!r} must be that of a Ray cluster: {error}") from error
 
 
-def _play(block: Block, files: Packed, wanted: dict[str, str]) -> Result | dict[str, str]:
-    """What came of the block; if other versions than those wanted are installed here, which."""
+def _play(block: Block, files: Packed, wanted: dict[str, str], timeout: float) -> Result | dict[str, str] | None:
+    """What came of the block, None if it takes too long; if other versions than those wanted are here, which."""
     if versions() != wanted:
         return versions()
-    return attempt(block, {where: _unpack(tuple(named.items())) for where, named in files.items()})
+    here = {where: _unpack(tuple(named.items())) for where, named in files.items()}
+    results: list[Result] = []
+    playing = threading.Thread(target=lambda: results.append(attempt(block, here)), daemon=True)
+    playing.start()
+    playing.join(timeout)
+    return results[0] if results else None
 
 
 @functools.cache

@@ -78,11 +78,12 @@ def _serve(pipe: "connection.Connection[Any, Any]") -> None:
 
     threading.Thread(target=listen, daemon=True).start()
     here = os.getcwd()
-    pipe.send(None)  # started
-    while True:
-        function, arguments = asked.get()
-        os.chdir(here)
-        pipe.send(function(*arguments))
+    with contextlib.suppress(OSError):  # nobody asks any more
+        pipe.send(None)  # started
+        while True:
+            function, arguments = asked.get()
+            os.chdir(here)
+            pipe.send(function(*arguments))
 
 
 def call(timeout: float, function: Callable[..., T], *arguments: Any) -> T:
