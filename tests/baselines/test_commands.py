@@ -98,7 +98,7 @@ def test_the_version() -> None:
 
 
 def test_every_speed_row_has_work_and_a_target() -> None:
-    rows = [*speed.rows(), *speed.simulations()]
+    rows = [*speed.rows(), *speed.agents(), *speed.simulations(), *speed.many_episodes()]
     assert len({row.name for row in rows}) == len(rows) >= 15
     assert all(row.work > 0 and row.yardstick_work > 0 and row.target > 0 for row in rows)
 

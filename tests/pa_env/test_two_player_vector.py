@@ -29,7 +29,7 @@ def moves(rng: np.random.Generator, n_arms: int) -> tuple[Any, Any]:
         {"agent": OwnAgent(), "n_arms": 3},
         {"instance": IID(mu=[0.2, 0.6], theta=[0.9, 0.1], rewards="constant")},
     ],
-    ids=str,
+    ids=["greedy", "exploring", "thompson", "linear", "own", "constant"],
 )
 def test_each_copy_is_the_pettingzoo_environment_of_its_seed(settings: dict[str, Any]) -> None:
     envs = principal_agent_v0.vector_env(num_envs=COPIES, horizon=HORIZON, **settings)
