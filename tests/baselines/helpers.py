@@ -100,7 +100,10 @@ def contents(directory: Path) -> dict[str, bytes]:
 @contextmanager
 def python(code: str) -> Iterator[subprocess.Popen[str]]:
     """A process of its own, which finds the packages where this one did, and does not outlive the test."""
-    preamble = f"import sys; sys.path.insert(0, {str(Path(baselines.__file__).parent.parent)!r})\n"
+    preamble = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's "&" ignores it
+        f"sys.path.insert(0, {str(Path(baselines.__file__).parent.parent)!r})\n"
+    )
     command = [sys.executable, "-W", "error", "-c", preamble + code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:

@@ -62,11 +62,11 @@ def gamma(key: int, shape: float) -> float:
     return d * v * (1 - uniform(key, 1)) ** (1 / shape) if shape < 1 else d * v
 
 
-def beta(key: int, mean: float) -> float:
-    """Beta(2 mean, 2 (1 - mean)); the mean itself where it is 0 or 1."""
+def beta(key: int, mean: float, concentration: float = 2) -> float:
+    """Beta(c mean, c (1 - mean)); the mean itself where it is 0 or 1."""
     if mean in (0, 1):
         return mean
-    a, b = gamma(splitmix(key, 1), 2 * mean), gamma(splitmix(key, 2), 2 * (1 - mean))
+    a, b = gamma(splitmix(key, 1), concentration * mean), gamma(splitmix(key, 2), concentration * (1 - mean))
     return a / (a + b) if a + b > 0 else mean
 
 

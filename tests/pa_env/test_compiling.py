@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
+from oracle import REWARDS, at, beta, episode_key, splitmix
 
 import baselines
 import pa_env
@@ -37,15 +38,27 @@ numbers = [run.regret[-1], explored.plays[-1].tolist(), game.totals()["utility"]
 print(json.dumps([numbers, not play.stats.cache_misses]))
 """
 
+RULE = """
+import json, baselines
+print(json.dumps(baselines.simulate("profit-target", agent="exploratory", horizon=300, seed=2).utility.tolist()))
+"""
 
-def play(folder: Path) -> Any:
+
+def play(folder: Path, code: str = PLAY) -> Any:
     """What a fresh process prints that finds the packages in one folder, with the compile cache beside the sources."""
     # Python's own cache goes by size and time, which edits below leave as they are.
     variables = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": ""}
-    command = [sys.executable, "-W", "error", "-c", PLAY]
+    command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, env=variables, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def plain_utility(concentration: float) -> float:
+    """The utility of the held offer above: every round is a pull of arm 0, which is worth 1/2 and is paid 1/2."""
+    key = episode_key(1, 1)
+    rewards = [beta(splitmix(key, at(REWARDS, n)), 0.5, concentration) for n in range(1, 51)]
+    return float(np.sum(np.array(rewards, np.float32), dtype=np.float64)) - 50 * 0.5
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -77,8 +90,9 @@ def before(packages: Path) -> Any:
 
 
 def test_a_changed_constant_is_seen_with_a_warm_cache(packages: Path, before: Any) -> None:
-    """Rows that swap places leave every number as it was; another law of the rewards gives other numbers."""
+    """Rows that swap places leave every number as it was; another law of the rewards gives the plain game's numbers."""
     assert before[0] < 1e-6
+    assert before[2] == pytest.approx(plain_utility(concentration=2.0))
     layout, draws = packages / "pa_env/layout.py", packages / "pa_env/kernel/draws.py"
     originals = layout.read_text(), draws.read_text()
     try:
@@ -87,22 +101,23 @@ def test_a_changed_constant_is_seen_with_a_warm_cache(packages: Path, before: An
         edit(draws, "BETA_CONCENTRATION = 2.0", "BETA_CONCENTRATION = 7.0")
         after, _ = play(packages)
         assert after[:2] == before[:2]
-        assert after[2] != before[2]
+        assert after[2] == pytest.approx(plain_utility(concentration=7.0))
     finally:
         layout.write_text(originals[0])
         draws.write_text(originals[1])
 
 
-def test_two_versions_share_a_cache_folder(packages: Path, before: Any) -> None:
-    """A rule of the other version stands in the same folder under the same name; each plays its own."""
-    oracle = packages / "baselines/scripted/simple.py"
-    original = oracle.read_text()
+def test_two_versions_share_a_cache_folder(packages: Path) -> None:
+    """A rule stands in the folder under the same name, from the same file; a constant of another file differs."""
+    before = play(packages, RULE)
+    beliefs = packages / "baselines/scripted/beliefs.py"
+    original = beliefs.read_text()
     try:
-        edit(oracle, "TIE_BREAK = 1e-9", "TIE_BREAK = 1e-2")
-        assert play(packages)[0][0] > 1e-3
+        edit(beliefs, "LARGEST = 0.25 ", "LARGEST = 0.01 ")
+        assert play(packages, RULE) != before
     finally:
-        oracle.write_text(original)
-    assert play(packages)[0] == before
+        beliefs.write_text(original)
+    assert play(packages, RULE) == before
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
