@@ -1,7 +1,7 @@
 """The command line: ``python -m baselines``, also installed as ``pa-bench``.
 
-``pa-bench`` imports nothing from the current folder but the files and modules that are named. With ``-m``, Python
-itself looks there first while it imports this package.
+``pa-bench`` imports only those files and modules from the current folder that its arguments name. With ``-m``, Python
+itself searches the current folder first while it imports this package.
 """
 
 import os
@@ -44,7 +44,7 @@ def run(
     principal: list[str] = typer.Option(
         [], help="A principal, see above; may be given again. Default: each task's own."
     ),
-    agent: str | None = typer.Option(None, help="Who answers, instead of a task's name; with the next four options."),
+    agent: str | None = typer.Option(None, help="The agent; with the next four options, in place of a task."),
     instance: str | None = typer.Option(None, help="A family of instances, or your own. Default: uniform."),
     arms: int | None = typer.Option(None, min=1, help="Number of arms. Default: the instance's own, or 5."),
     horizon: int | None = typer.Option(None, min=2, help="Rounds. Default: 1000."),
@@ -56,7 +56,7 @@ def run(
     workers: int | None = typer.Option(None, min=1, help="Processes on this machine; default: one for each core."),
     timeout: float = typer.Option(600.0, help="Seconds for each block of seeds, which should take about one."),
     out: Path = typer.Option(Path("results/benchmark"), help="Folder of the results."),
-    overwrite: bool = typer.Option(False, help="Replay what was played by other code, instead of refusing."),
+    overwrite: bool = typer.Option(False, help="Replay results that were played by other code, instead of refusing."),
     config: Path | None = typer.Option(
         None, is_eager=True, callback=_config, help='TOML file of options that are not given: task = ["tiny"].'
     ),
@@ -64,11 +64,11 @@ def run(
     quiet: bool = QUIET,
     json: bool = AS_JSON,
 ) -> None:
-    """Play tasks x principals x seeds, keep the results, and print the table; killed, the same command goes on.
+    """Play tasks x principals x seeds, keep the results, and print the table. Interrupted runs resume.
 
     A principal is a name with its parameters (elimination,constants=practical), a class of your own
     (path/to/file.py:Class or module:Class) or a trained policy (path/to/policy.npz). Agents and instances are names or
-    your own likewise. Every name as k7-t3000-clustered-exploratory-c0.3 is a task.
+    your own likewise. Every name like k7-t3000-clustered-exploratory-c0.3 is a task.
 
     Example: python -m baselines run --task k5-t1e4-uniform --principal ipa --principal haggler.py:Haggler --seeds 10
 
@@ -114,7 +114,7 @@ def list_names(
     suite: str = typer.Option("all", help="Only the tasks of this suite."),
     json: bool = AS_JSON,
 ) -> None:
-    """List tasks, suites, principals, agents and families of instances, with their parameters; piped, a line an item.
+    """List tasks, suites, principals, agents and families of instances, with parameters. In a pipe: one line each.
 
     Example: python -m baselines list --suite default
     """
@@ -166,12 +166,12 @@ def leaderboard(
 
 @app.command()
 def play(
-    seat: str = typer.Option("principal", help="Yours: principal or agent."),
+    seat: str = typer.Option("principal", help="Which player you are: principal or agent."),
     arms: int | None = typer.Option(None, min=2, help="Number of arms. Default: the instance's own, or 3."),
     horizon: int = typer.Option(20, min=2, help="Rounds."),
-    agent: str = typer.Option("empirical-mean", help="Who answers you in the principal's seat: a name or your own."),
+    agent: str = typer.Option("empirical-mean", help="Your opponent if you are the principal: a name or your own."),
     instance: str = typer.Option("uniform", help="A family of instances, or your own."),
-    principal: str = typer.Option("profit-target", help="Who offers to you in the agent's seat: a name or your own."),
+    principal: str = typer.Option("profit-target", help="Your opponent if you are the agent: a name or your own."),
     seed: int = typer.Option(0, min=0, help="Another seed, another game."),
 ) -> None:
     """Play the game yourself in the terminal.

@@ -1,4 +1,4 @@
-"""Principals side by side, from Python: the same episodes for all of them, and what they say.
+"""Compare principals from Python, on the same episodes.
 
 >>> import baselines
 >>> comparison = baselines.compare(["profit-target", "zero"], horizon=100, seeds=50)
@@ -47,10 +47,10 @@ def compare(
     seeds: int | Iterable[int] = 1000,
     workers: int | None = None,
 ) -> "Comparison":
-    """Play the same episodes with each of several principals, and compare what they brought.
+    """Play the same episodes with each of several principals, and compare their scores.
 
     All principals meet the same instances and the same rewards, seed by seed, so differences are paired. Nothing is
-    kept on disk: for studies that take hours use ``pa-bench run``, which goes on after an interruption. Needs the extra
+    kept on disk: for studies that take hours use ``pa-bench run``, which resumes after an interruption. Needs the extra
     ``[bench]``.
 
     >>> baselines.compare(["ipa", "elimination,constants=practical"], "k5-t200-uniform", seeds=20).checkpoints[-1]
@@ -58,16 +58,16 @@ def compare(
 
     Args:
         principals: names of :func:`baselines.principals`, specs such as ``"elimination,constants=practical"``,
-            ``"file.py:Mine"`` or ``"policy.npz"``, objects or classes; or a dictionary of them by labels of your own.
-        task: a task's name (``pa-bench list``); or None for a setting by the next four.
-        agent: as everywhere: a name, the result of ``pa_env.make_agent``, or your own object; or a spec
+            ``"file.py:Mine"`` or ``"policy.npz"``, objects or classes; or a dictionary from your own labels to these.
+        task: a task's name (``pa-bench list``); or None, and the next four arguments give the setting.
+        agent: a name, the result of ``pa_env.make_agent``, or your own object; or a spec
             (``"exploratory,c0=0.3"``, ``"file.py:Mine"``); default ``"empirical-mean"``.
         instance: a family's name, an instance, a function ``rng -> instance``, or a spec (``"file.py:mine"``); default
             ``"uniform"``.
-        n_arms: number of arms K; default: that of the instance, or of principals made already, or 5.
-        horizon: rounds T; default: that of principals made already, or 1000.
+        n_arms: number of arms K; default: that of the instance, or of principals given as objects, or 5.
+        horizon: rounds T; default: that of principals given as objects, or 1000.
         seeds: how many episodes, of seeds 0, 1, ...; or the seeds themselves.
-        workers: processes; None: one for each core. What takes a moment only is played in this one.
+        workers: processes; None: one for each core. Short comparisons are played in this process.
     """
     from rich.console import Console
     from rich.progress import Progress
@@ -95,7 +95,7 @@ def compare(
 
 
 def _in_notebook() -> bool:
-    """Whether a bar of rich could only warn: in a notebook it needs ipywidgets."""
+    """Whether this is a notebook without ipywidgets, where a progress bar of rich would only print a warning."""
     import importlib.util
 
     from rich.console import Console
@@ -134,7 +134,7 @@ class Comparison:
         seeds: (N,), of the episodes.
         samples: for each principal the sums (5, N, C) of regret, regret_oracle, regret_bar, utility and
             expected_utility (see :class:`baselines.Run`) of every episode at every checkpoint.
-        privileged: whether each principal is shown what others may not know.
+        privileged: whether each principal is privileged: shown the agent's beliefs.
     """
 
     setting: str
@@ -145,7 +145,7 @@ class Comparison:
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        """A row for each principal, by mean R_T. Each score at the horizon has six columns.
+        """A row for each principal, sorted by mean R_T, with six columns for each score at the horizon.
 
         They are ``regret`` (its mean), ``regret_low`` and ``regret_high`` (ends of its interval), ``regret_median``,
         ``regret_q05`` and ``regret_q95`` (quantiles over seeds), and likewise for the other scores.
@@ -166,7 +166,7 @@ class Comparison:
         return found.rename_axis("principal")
 
     def difference(self, a: str, b: str) -> "pd.DataFrame":
-        """By how much the scores of ``a`` exceed those of ``b``, of the same episodes.
+        """Paired differences: the scores of ``a`` minus those of ``b`` in the same episodes.
 
         A row for each score; columns: mean, low, high.
         """
@@ -205,8 +205,8 @@ class Comparison:
     def plot(self, score: str = "regret") -> "Figure":
         """Draw a score against the rounds played: means, and their intervals as bands.
 
-        ``comparison.plot().savefig("regret.pdf")`` is of a size for papers. The scale is logarithmic above 1 where
-        regrets are far apart.
+        ``comparison.plot().savefig("regret.pdf")`` has a size for papers. Where regrets are far apart, the scale is
+        logarithmic above 1.
 
         Args:
             score: regret, regret_oracle, regret_bar, utility or expected_utility.
@@ -255,7 +255,7 @@ class Comparison:
         return f"{self.seeds.size:,} episodes of each; means with 95% intervals, median and 95% quantile of R_T"
 
     def _labels(self) -> list[str]:
-        """The principals in the order of the table; those that are privileged or stand for others say so."""
+        """Labels of the principals in the order of the table; privileged ones and stand-ins are marked."""
         from baselines.benchmark.specs import label
 
         return [label(name) + " (privileged)" * self.privileged[name] for name in self.table.index]

@@ -1,7 +1,7 @@
 """Play the game yourself in the terminal, in either seat; the other side is scripted.
 
 Rounds are those of ``PrincipalAgent-v0`` and ``PrincipalAgentFollower-v0``. Afterwards you see what others would have
-earned in your place on the same luck.
+earned in your place on the same random numbers.
 """
 
 from typing import Any

@@ -1,7 +1,8 @@
-"""Who is compared, in which game: principals and settings, whatever they were given as; and their episodes in blocks.
+"""The principals and settings of a comparison, from any of the forms in which users give them, and their blocks.
 
-A block is some seeds of one principal. Blocks are played in this process while that takes a moment, and then by
-others: :mod:`joblib` sends them classes and functions that were defined in a notebook too. Who plays changes nothing.
+A block is some seeds of one principal. The first blocks are played in this process. After ``ALONE`` seconds, other
+processes play the rest; :mod:`joblib` can send them classes and functions that were defined in a notebook. Results do
+not depend on which process plays a block.
 """
 
 import copy
@@ -64,7 +65,7 @@ def players(given: Sequence[PrincipalLike] | Mapping[str, PrincipalLike]) -> lis
 
 
 def label_of(given: PrincipalLike) -> str:
-    """A spec of ours is its own label; an object's has the parameters that are not the defaults of its class."""
+    """A name with parameters is its own label; the label of an object shows the parameters that are not defaults."""
     if isinstance(given, str):
         return describe(given).label if is_own(given) else given
     made = given if isinstance(given, type) else type(given)
@@ -98,7 +99,7 @@ def maker(given: PrincipalLike) -> Callable[[Game], Principal]:
 
 
 def absolute(spec: str, what: str) -> str:
-    """A spec whose file is found from every folder: other processes may be elsewhere."""
+    """The spec with an absolute path to its file: other processes may run in another folder."""
     parsed = parse(spec, what)
     return spec if parsed.file is None else f"{parsed.file.resolve()}{spec.removeprefix(parsed.where)}"
 
@@ -124,7 +125,7 @@ def _from_class(made: type[Principal], game: Game) -> Principal:
 def settings_of(
     task: str | Task | None, keywords: dict[str, Any], principals: Iterable[PrincipalLike]
 ) -> dict[str, Any]:
-    """Keyword arguments of the game: a task's; or those given, where objects bring their own sizes.
+    """Keyword arguments of the game: those of the task, or those given; objects have their own sizes.
 
     An agent and an instance that are given as specs stay specs, which :func:`resolved` makes in the process that plays.
     """
@@ -163,7 +164,7 @@ def seeds_of(seeds: int | Iterable[int]) -> list[int]:
 
 
 def check(entered: Sequence[Player], settings: dict[str, Any], seed: int) -> dict[str, bool]:
-    """Raise if a player can't play the game; whether each is privileged."""
+    """Raise if a player can't play the game; returns whether each is privileged."""
     found, made = {}, resolved(settings)
     for player in entered:
         try:
@@ -174,7 +175,7 @@ def check(entered: Sequence[Player], settings: dict[str, Any], seed: int) -> dic
 
 
 def blocks(entered: Sequence[Player], settings: dict[str, Any], seeds: list[int], marks: Integers) -> list[Block]:
-    """All that is to be played; the first seeds of all players come first."""
+    """All blocks to play; the first seeds of all players come first."""
     size = max(1, min(BLOCK_SEEDS, BLOCK_ROUNDS // settings["horizon"]))
     parts = [seeds[first : first + size] for first in range(0, len(seeds), size)]
     return [Block(player, settings, part, marks) for part in parts for player in entered]

@@ -1,13 +1,14 @@
-"""A principal against a game, at any horizon, for one episode or many: requests are played whole by the compiled game.
+"""Simulate a principal at any horizon, for one episode or many: the compiled game plays each of its requests at once.
 
 >>> import baselines
 >>> run = baselines.simulate("zero", "ipa-k5", agent="oracle", horizon=10**6, seed=1)
 >>> run.plays[-1].tolist()
 [0, 1000000, 0, 0, 0]
 
-Memory does not grow with the horizon: what is kept is a row for each checkpoint and an entry for each phase. Sums are
-running float64 totals, flushed every 4096 rounds, so that a billion additions lose no digit worth having; the rewards
-behind an estimate are summed plainly in the order of play: exactly when Bernoulli, to 1e-9 otherwise at 1e7 rounds.
+Memory does not grow with the horizon: a run keeps a row for each checkpoint and an entry for each phase. Scores are
+float64 totals, flushed every 4096 rounds, so that a billion additions stay accurate. The rewards behind an estimate are
+summed plainly in the order of play: the sum is exact for Bernoulli rewards, and otherwise accurate to 1e-9 at 1e7
+rounds.
 """
 
 import functools
@@ -40,7 +41,7 @@ ROUNDS_AT_ONCE = 200_000  # in one compiled call, which does not hear Ctrl-C: ab
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a simulation brought, at each of C checkpoints. Of many episodes, arrays have a leading axis over them.
+    """The result of a simulation at each of C checkpoints. For many episodes, arrays have a leading axis over them.
 
     Every score of :class:`pa_env.layout.Score` is an attribute (C,): its sum over the rounds up to the checkpoint.
     ``regret`` is R_T, against the best incentives for the agent's beliefs at the time; ``regret_oracle`` is
@@ -80,7 +81,7 @@ class Run:
         return Run(self.checkpoints, {name: sums[i] for name, sums in self.scores.items()}, *arrays, self.phases[i])
 
     def columns(self) -> dict[str, Any]:
-        """A row for each episode and checkpoint: one array a column, of (rows,) or, for arms, (rows, n_arms).
+        """A row for each episode and checkpoint: arrays by column name, (rows,) or, for values by arm, (rows, n_arms).
 
         Columns: seed (of many episodes), rounds, every score, misses, plays, offers, optimal_incentives.
         """
@@ -94,7 +95,7 @@ class Run:
         return found
 
     def to_frame(self) -> "pd.DataFrame":
-        """The :meth:`columns` as a pandas table, in which each arm has columns of its own: plays_0, plays_1, ..."""
+        """The :meth:`columns` as a pandas table, with separate columns for each arm: plays_0, plays_1, ..."""
         import pandas as pd
 
         flat: dict[str, Any] = {}
@@ -103,7 +104,7 @@ class Run:
         return pd.DataFrame(flat)
 
     def plot(self, score: str = "regret") -> "Figure":
-        """Draw a score against the rounds played; of many episodes the median, and where 50% and 90% of them lie.
+        """Draw a score against the rounds played; for many episodes, the median and bands with 50% and 90% of them.
 
         Args:
             score: one of :data:`pa_env.layout.SCORES`, or misses.
@@ -145,16 +146,16 @@ def simulate(
     (100, 1)
 
     Args:
-        principal: one made already, or a name of :func:`baselines.principals`: then it is made for the game, and told
-            the arms of the episode if it asks for them.
+        principal: an object, or a name of :func:`baselines.principals`. A principal given by name is made for the game;
+            if it has a parameter ``arms``, it gets the arms of the episode.
         instance: a family's name, an instance, or a function ``rng -> instance``; see :mod:`pa_env.instances`.
         agent: a name, the result of ``pa_env.make_agent``, or your own object.
         horizon: rounds; by default the principal's own, and 10,000 for one by name.
         seed: of the game and of the principal, for one episode.
         checkpoints: rounds after which the sums are kept; by default spaced evenly in their logarithm for one episode,
             and the horizon alone for many.
-        seeds: of many episodes; each is what :func:`simulate` plays with its seed alone.
-        trace: a Parquet file to keep every round in (:mod:`baselines.trace`); the game is then played slower.
+        seeds: of many episodes; each is the episode that ``seed=`` gives alone.
+        trace: a Parquet file to keep every round in (:mod:`baselines.trace`); this is slower.
     """
     if not isinstance(principal, str | Principal):
         raise TypeError(f"principal = {principal!r} must be a name, or an object that is a baselines.Principal")
@@ -176,7 +177,7 @@ def simulate(
 
 
 def make_for(name: str, game: Game) -> Principal:
-    """A principal by name for a game that has begun: it is told the arms if it asks for them."""
+    """A principal by name for a game that has begun; one that has a parameter ``arms`` gets the arms."""
     told = {}
     for parameter in parameters(name):
         if parameter.name == "arms":
@@ -200,8 +201,8 @@ class Episodes:
     are played one by one, in a game that is made once.
 
     Args:
-        principal: made already; or a function that makes it for a game that has begun: once, or anew for each episode
-            if rewards are linear, because arms are then another in each.
+        principal: an object; or a function that makes it for a game that has begun. It is called once, or for each
+            episode if rewards are linear, because then each episode has other arms.
         settings: keyword arguments of :class:`pa_env.game.Game`.
     """
 
@@ -209,7 +210,7 @@ class Episodes:
         self.maker = (lambda _: principal) if isinstance(principal, Principal) else principal
         self.principal: Principal | None = None
         self.settings = settings | {"max_incentive": UNBOUNDED, "observe": False}
-        self.game = Game(**self.settings)  # its copies are episodes that are played in one go
+        self.game = Game(**self.settings)  # each copy plays one episode
 
     def play(self, seeds: list[int], marks: Integers, trace: str | Path | None = None) -> Run:
         """Play an episode of each seed, scored at the checkpoints ``marks`` (C,); every round goes to ``trace``."""
@@ -264,7 +265,7 @@ class Episodes:
         if not isinstance(request, Follow) or request.rounds < game.horizon:
             return None
         memories = request.memory[None]
-        if principal.draws:  # so its memory is another in each episode
+        if principal.draws:  # so its memory differs between episodes
             memories = np.stack([self._memory(i) for i in range(game.copies)])
         return game.play_episodes(request.rule, memories, marks)
 

@@ -75,7 +75,7 @@ def matchups(
 def types(
     runs: int = typer.Option(10, min=2, help="Runs of each cell; twice as many for the slope."),
 ) -> None:
-    """Show what can be learned against types of agents: nothing if they are greedy, at T^(2/3) if they are smooth.
+    """Measure regret against types of agents: linear if they are greedy, at most about T^(2/3) if they are smooth.
 
     Example: python -m baselines types --runs 10
     """
@@ -103,10 +103,10 @@ def own_regret(
 def tune(
     principal: str = typer.Argument(help="profit-target or bracket-ucb."),
     task: str = typer.Option("all", help="short, long, all or tiny."),
-    trials: int = typer.Option(50, min=1, help="Finished trials in all; a killed search goes on."),
+    trials: int = typer.Option(50, min=1, help="Finished trials in all; an interrupted search resumes."),
     storage: Path = typer.Option(Path("results/tune.journal"), help="Where the search is kept."),
 ) -> None:
-    """Search for a principal's parameters, on seeds kept apart from those that they are compared on.
+    """Search for a principal's parameters, on seeds that comparisons do not use.
 
     Example: python -m baselines tune profit-target --task short --trials 20
     """
@@ -118,14 +118,14 @@ def tune(
 
 @app.command()
 def train(
-    task: str = typer.Option(help="What is trained for, e.g. k5-t200-uniform."),
+    task: str = typer.Option(help="The task to train for, e.g. k5-t200-uniform."),
     algo: str = typer.Option("ppo", help="ppo, sac or recurrent-ppo."),
     objective: str = typer.Option("utility", help="utility, or regret for R_T."),
     steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
-    out: Path = typer.Option(Path("results/train"), help="Folder of the run; a killed run goes on in it."),
+    out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
     start: Path | None = typer.Option(None, help="Policy file to start from instead of the script."),
-    log_noise: float = typer.Option(-2.5, help="Log of the first deviation of actions; a good start wants less."),
+    log_noise: float = typer.Option(-2.5, help="Log of the initial action noise; use less with a good --start."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
 ) -> None:
     """Train a principal by reinforcement learning on top of a script, and compare it with the scripted ones.

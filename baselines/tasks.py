@@ -1,20 +1,21 @@
-"""Named settings, as data: who answers, on which instances, for how long, and which principals are compared.
+"""Tasks: named settings of agent, instances, number of arms, horizon, and the principals that are compared.
 
 >>> from baselines.tasks import task
 >>> task("k5-t1e5-misaligned-exploratory").horizon
 100000
 
-A name says what the task is: ``[d{dim}-]k{arms}-t{horizon}-{family}[-{agent}[-c{c0}]]``, and every such name is a task.
-Without an agent it is the one that learns and does not explore: ``empirical-mean``, or ``ols`` in the family ``linear``
-(arms from the unit ball). An agent that explores has c0 = 1 unless the name says otherwise. Powers of ten are written
-1e4, 1e5, ... from 10,000 on.
+Every name of the form ``[d{dim}-]k{arms}-t{horizon}-{family}[-{agent}[-c{c0}]]`` is a task. If the name has no agent,
+the agent learns and does not explore: ``empirical-mean``, or ``ols`` in the family ``linear`` (arms from the
+unit ball). An agent that explores has c0 = 1 unless the name gives c0. Powers of ten from 10,000 on are written 1e4,
+1e5, ...
 
 >>> task("k7-t3000-clustered-exploratory-c0.3").agent
 'exploratory,c0=0.3'
 
-The agents of Liu & Ratliff (ICML 2025, Table 1) meet every family, number of arms and long horizon below; beside them
-come agents that keep their own regret low, and short horizons, at which principals are trained. Tasks are played on
-seeds 0, 1, ...; tuning and training use others. A task that is changed gets a new version.
+The suite ``table-1`` has the agents of Liu & Ratliff (ICML 2025, Table 1) with all families, several numbers of arms
+and long horizons. Other suites add agents that keep their own regret low, and short horizons, for which principals are
+trained. Tasks are played on seeds 0, 1, ...; tuning and training use other seeds. A task that is changed gets a new
+version.
 """
 
 import functools
@@ -51,7 +52,7 @@ NAME = re.compile(
 
 @dataclass(frozen=True)
 class Task:
-    """A game, and who plays it on how many seeds."""
+    """A game, the principals that play it, and on how many seeds."""
 
     name: str
     probes: str  # what it shows, in one sentence
@@ -63,7 +64,7 @@ class Task:
     principals: tuple[str, ...]
     seeds: int
     version: int = 1
-    curve: bool = True  # whether runs are scored on the way too, and not at the horizon alone
+    curve: bool = True  # whether runs are scored at checkpoints before the horizon too
 
     def make_agent(self) -> ScriptedAgent:
         """The scripted agent with its parameters."""
@@ -78,10 +79,10 @@ class Task:
 
 @functools.cache
 def contenders(linear: bool, c0: float) -> tuple[str, ...]:
-    """Every principal that can play, with both kinds of constants where it has them, told c0 unless it is 1.
+    """Every principal that can play, with both kinds of constants where it has them, and with c0 unless c0 is 1.
 
-    Principals that must be told the arms play where rewards are linear, and those with a parameter that has no default
-    nowhere.
+    Principals with a parameter ``arms`` play only where rewards are linear. Principals with another parameter that has
+    no default are left out.
     """
     specs = []
     for name in principals():
@@ -102,7 +103,7 @@ def setting(
     dim: int | None = None,
     labels: dict[str, str] | None = None,
 ) -> Task:
-    """The task of a setting, from which its name, its sentence, its principals and its seeds follow.
+    """The task of a setting. The setting determines its name, its description, its principals and its seeds.
 
     Args:
         agent: a name, with parameters or without.
@@ -142,7 +143,7 @@ def setting(
         horizon=horizon,
         principals=(*contenders(dim is not None, c0), *shipped),
         seeds=500 if horizon <= SHORT else 30,
-        version=2 if dim else 1,  # at first only principals that are told the arms played with linear rewards
+        version=2 if dim else 1,  # in version 1 only principals with a parameter `arms` played with linear rewards
     )
 
 
@@ -170,7 +171,7 @@ def _table_1() -> Iterator[Task]:
         yield setting(agent, "unit-ball", n_arms, horizon)
     for agent, dim in product(LINEAR_AGENTS, (2, 5)):
         yield setting(agent, "unit-ball", 10, 10**5, dim=dim)
-    # The paper's constants for an agent that explores leave their first phase this early only if it does so little.
+    # With the paper's constants, the first phase ends this early only if the agent explores little.
     yield setting("exploratory", "uniform", 5, 10**6, c0=0.05)
 
 
@@ -198,7 +199,7 @@ SUITES["all"] = tuple(name for name in TASKS if name != "tiny")
 
 
 def tasks(*names: str) -> tuple[Task, ...]:
-    """Tasks by their names or the names of suites, each once; without any, all of them."""
+    """Tasks by their names or the names of suites, each once; without names, all tasks."""
     found = {name: None for chosen in names or ("all",) for name in SUITES.get(chosen, (chosen,))}
     return tuple(task(name) for name in found)
 

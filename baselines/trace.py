@@ -1,13 +1,13 @@
-"""Every round of some episodes in a Parquet file, written as they are played: memory does not grow with the rounds.
+"""Traces: every round of some episodes in a Parquet file, written during play, so memory does not grow.
 
-``simulate(..., trace="rounds.parquet")`` writes one. A row is a round; columns:
+``simulate(..., trace="rounds.parquet")`` writes one. Each row is a round, with the columns
 
 - ``seed`` of the episode, ``t`` = 1, 2, ...;
 - ``offer`` (a list of K incentives), ``target`` (the arm that it is meant for, or -1), ``arm`` played, ``reward`` X;
 - privileged, which a principal may not know: ``agent_reward`` R, ``regret`` of the round, ``beliefs`` (K) with which
   the agent answered, ``optimal_incentives`` (K) for them. Their fields have the metadata ``privileged = true``.
 
-The same seeds give the same bytes. A file is there whole, or not at all.
+The same seeds give the same bytes. A file is written completely or not at all.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ INTEGERS = ("t", "target", "arm")
 
 
 def schema(n_arms: int) -> "pa.Schema":
-    """Columns and types of a trace; those that are privileged say so."""
+    """Columns and types of a trace; privileged columns are marked in their metadata."""
     import pyarrow as pa
 
     kinds = dict.fromkeys(COLUMNS, pa.float64()) | dict.fromkeys(("seed", *INTEGERS), pa.int64())

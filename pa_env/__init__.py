@@ -1,14 +1,16 @@
-"""Repeated principal-agent bandit games: every round a principal offers an incentive for each arm, an agent
-picks an arm, both are rewarded, and neither knows the other's mind.
+"""Repeated principal-agent bandit games.
 
-Four interfaces play one compiled game, and give the same rounds, bit for bit, for the same seed: PettingZoo
+In each round a principal offers an incentive for each arm, an agent picks an arm, and both are rewarded. The principal
+does not know the agent's beliefs, and the agent does not know the principal's rewards.
+
+Four interfaces play one compiled game. The same seed gives the same rounds, bit for bit, in all of them: PettingZoo
 (:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.gym_env`), batched
 (``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.vector_env`), and held offers
 (:meth:`pa_env.game.Game.hold`) for simulations of a billion rounds.
 
 Keyword arguments, the same everywhere:
 
-- ``n_arms=5``: number of arms K (a fixed instance brings its own).
+- ``n_arms=5``: number of arms K (a fixed instance has its own).
 - ``horizon=1000``: rounds T in an episode.
 - ``agent="empirical-mean"``: a name from :func:`agents`, the result of :func:`make_agent`, your own object, or
   your own compiled functions (:class:`CompiledAgent`).
@@ -16,7 +18,7 @@ Keyword arguments, the same everywhere:
   ``rng -> instance``; families and functions are drawn anew each episode.
 - ``max_incentive``: the largest incentive, 4 by default and 2 dim + 2 when rewards are linear.
 - ``dim``: dimensions of the arms, when rewards are linear.
-- ``observation="summary"``: what the principal sees, or ``"last"``, or ``"learning"`` (:mod:`pa_env.spaces`).
+- ``observation="summary"``: what the principal observes; also ``"last"`` or ``"learning"`` (:mod:`pa_env.spaces`).
 - ``render_mode=None``: ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 - ``autoreset_mode``: NEXT_STEP (default), SAME_STEP or DISABLED, for the batched environments.
 """

@@ -1,4 +1,4 @@
-"""Memory of large arrays that is used again once nobody holds it."""
+"""Large arrays that are reused once the user holds no reference to them."""
 
 from sys import getrefcount
 from typing import Any
@@ -11,10 +11,10 @@ UNHELD = getrefcount(_list[0])  # what an array counts that only a list holds
 
 
 class Buffers:
-    """Makes uninitialised arrays of one shape; those that the user has let go of are handed out again.
+    """Makes uninitialised arrays of one shape; arrays that the user no longer holds are handed out again.
 
     A large array that is freed goes back to the operating system, and fetching its pages anew takes longer than the
-    step that fills it. An array that somebody holds, itself or a view of it, is never handed out a second time.
+    step that fills it. An array to which, or to a view of which, the user holds a reference is never handed out again.
 
     Args:
         shape: of the arrays.
@@ -26,7 +26,7 @@ class Buffers:
         self._arrays: list[NDArray[Any]] = [np.empty(shape, dtype), np.empty(shape, dtype)]
 
     def take(self) -> NDArray[Any]:
-        """An array that nobody else holds."""
+        """An array without other references."""
         arrays = self._arrays
         if getrefcount(arrays[0]) > UNHELD:
             arrays.reverse()

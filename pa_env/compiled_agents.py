@@ -1,4 +1,4 @@
-"""An agent of one's own at compiled speed: two functions over a vector of memory.
+"""Your own agent at compiled speed: two functions and a vector of memory.
 
 >>> import numpy as np
 >>> import pa_env
@@ -16,8 +16,8 @@
 >>> game.hold([0.0, 0.9, 0.0], rounds=1000).rounds
 1000
 
-It works behind every interface, and copies of a game share nothing but the code. The functions are compiled once for
-all games, and kept on disk.
+It works in every interface. Copies of a game have separate memories. The functions are compiled once for all games, and
+the machine code is cached on disk.
 """
 
 import functools
@@ -60,29 +60,30 @@ def further_normal(u: float, k: int) -> float:
 class CompiledAgent:
     """An agent whose functions run inside the compiled game.
 
-    ``choose(memory, means, counts, offer, t, u) -> arm`` says which arm to play. It is told
+    ``choose(memory, means, counts, offer, t, u) -> arm`` returns the arm to play. Its arguments are
 
     - ``memory``, the agent's own numbers (M,);
-    - ``means``, its beliefs (K,), with which the regrets compare; ``learn`` moves them, and they begin at 0;
+    - ``means``, its beliefs (K,), against which regret is computed; they begin at 0, and ``learn`` changes them;
     - ``counts`` (K,), how often each arm was played before;
     - ``offer`` (K,), the incentives;
     - ``t``, the round: 1, 2, ...;
     - ``u``, a uniform number of this round that depends on the seed and t alone, so that common random numbers hold.
-      :func:`further_uniform` and :func:`further_normal` make more of it.
+      :func:`further_uniform` and :func:`further_normal` derive more numbers from it.
 
-    All of these can only be read, so that asking for an answer changes nothing.
+    All of these are read-only, so that asking for an answer changes nothing.
 
     ``learn(memory, means, counts, arm, reward)`` takes in the reward R of the arm just played, without the incentive.
     It may write to ``memory`` and ``means``; ``counts`` include this round.
 
-    Both are plain Python functions that Numba compiles; they must not make arrays or raise exceptions. Whether they
-    stay within the bounds of their arrays is checked on sample data when a game is made: beyond them, compiled code
-    would read and write other memory. An answer that is no arm is an error, and the round is not played.
+    Both are plain Python functions that Numba compiles; they must not make arrays or raise exceptions. When a game is
+    made, they are run on sample data to check that they stay within the bounds of their arrays: outside them, compiled
+    code would read and write other memory. An answer that is not an arm's index is an error, and the round is not
+    played.
 
     Args:
         choose: see above.
         learn: see above.
-        memory: what each copy and episode begins with: a number of zeros, a vector, or a function
+        memory: the memory at the beginning of each episode of each copy: a number of zeros, a vector, or a function
             ``n_arms -> vector``.
     """
 
@@ -99,15 +100,15 @@ class CompiledAgent:
             self.memory_for(1)
 
     def __repr__(self) -> str:
-        """As it is made, by the names of its functions."""
+        """The call that makes it, with the names of its functions."""
         return f"CompiledAgent({self.choose.__name__}, {self.learn.__name__}, memory={self.memory!r})"
 
     def __reduce__(self) -> Any:
-        """Pickled by its functions, which must be found by name; compiled again where it is loaded."""
+        """Pickle the functions by name; they are compiled again where the agent is loaded."""
         return CompiledAgent, (self.choose.py_func, self.learn.py_func, self.memory)
 
     def __deepcopy__(self, _: Any) -> "CompiledAgent":
-        """Itself: it does not change."""
+        """The agent itself, which is immutable."""
         return self
 
     def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
@@ -117,7 +118,7 @@ class CompiledAgent:
         self.write_addresses(rules)
 
     def write_addresses(self, rules: NDArray[Any]) -> None:
-        """Write where its machine code stands in this process."""
+        """Write the addresses of its machine code in this process."""
         rules["choose"], rules["learn"] = address(self.choose), address(self.learn)
 
     def initial_for(self, n_arms: int, dim: int) -> Floats:
@@ -137,7 +138,7 @@ class CompiledAgent:
 
 @functools.cache
 def compile_own(argument: str, function: Any) -> Any:
-    """Compile a function of the user's for the kernel to call; kept, so that its address stays good.
+    """Compile a user's function for the kernel to call. The result is kept, so that its address stays valid.
 
     Args:
         argument: what it is, a key of ``ARGUMENTS``.

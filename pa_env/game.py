@@ -83,8 +83,8 @@ class Game(GameState):
     Args:
         n_arms: number of arms K; None: the instance's own, or 5.
         horizon: rounds T in an episode.
-        agent: who answers; see :mod:`pa_env.agents`.
-        instance: what is unknown; see :mod:`pa_env.instances`.
+        agent: the agent; see :mod:`pa_env.scripted_agents`.
+        instance: the mean rewards; see :mod:`pa_env.instances`.
         max_incentive: the largest incentive; None: 4, or 2 dim + 2 when rewards are linear.
         dim: dimensions of the arms, when rewards are linear.
         copies: number of copies N.

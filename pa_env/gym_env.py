@@ -1,4 +1,4 @@
-"""Gymnasium: one seat each, one step a round, the other side scripted.
+"""Gymnasium: environments for one player, principal or agent; the other player is scripted. One step is one round.
 
 - ``PrincipalAgent-v0`` and ``PrincipalAgentLinear-v0``: you offer incentives, a scripted agent (or your own
   object) answers. Reward X - pi_A.

@@ -1,4 +1,4 @@
-"""PettingZoo: both seats open, turn by turn.
+"""PettingZoo: both players, turn by turn.
 
 | players | ``principal_0``, then ``agent_0``, every round |
 |---|---|

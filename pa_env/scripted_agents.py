@@ -1,4 +1,4 @@
-"""Who answers: the agent that sees an offer, plays an arm, and learns from its own reward.
+"""Agents: each sees an offer, plays an arm, and learns from its own reward.
 
 >>> import pa_env
 >>> pa_env.agents()
@@ -6,22 +6,22 @@
 >>> pa_env.make_agent("exploratory", c0=0.5, exploration="worst").c0
 0.5
 
-One by one, with their parameters; muhat are an agent's beliefs, pi the offer, t = 1, 2, ... the round.
+The agents with their parameters follow; muhat are an agent's beliefs, pi is the offer, t = 1, 2, ... is the round.
 ``examples/agents_picture.py`` draws how each answers as the offer on one arm grows (docs/agents.png).
 
 ``empirical-mean`` (Liu & Ratliff, ICML 2025, section 2: the self-interested learning agent)
     plays argmax_a muhat_a + pi_a. muhat_a is the empirical mean (initial_a + sum of rewards) / max(1, N_a) or, when
     rewards are linear, <shat, a> with the least squares estimate shat. Parameters: ``ties``, ``initial``.
 ``exploratory`` (the same paper; the rate of Dogan, Shen & Aswani, arXiv 2304.07407)
-    as before, but in round t it plays an arm that does not maximise with probability
-    p_t = min(1, c0 (log(2t) / t)^exponent). The paper has exponent = 1/2, and asks for other rates. Parameters: ``c0``
-    >= 0 (0: never), ``exponent`` >= 0 (0: always at the same rate), ``exploration``, ``ties``, ``initial``.
+    is the same agent, but with probability p_t = min(1, c0 (log(2t) / t)^exponent) it plays an arm that does not
+    maximise in round t. The paper has exponent = 1/2, and leaves other rates open. Parameters: ``c0`` >= 0 (0: it never
+    explores), ``exponent`` >= 0 (0: the rate is constant), ``exploration``, ``ties``, ``initial``.
 ``oracle`` (Scheid et al., ICML 2024, arXiv 2403.03811)
     knows its means and plays argmax_a mu_a + pi_a. Parameter: ``ties``.
 ``exploratory-oracle`` (Liu & Ratliff)
     the oracle, exploring as ``exploratory`` does. Parameters: ``c0``, ``exponent``, ``exploration``, ``ties``.
 ``ols`` (Liu & Ratliff, section 5)
-    ``empirical-mean`` under the name that it has when rewards are linear, and for these only.
+    is ``empirical-mean`` for linear rewards only, where it learns by ordinary least squares.
 ``ucb``, ``thompson``, ``exp3`` (the agents without regret of Scheid et al., arXiv 2406.19824, told the incentives)
     ``ucb`` plays argmax muhat_a + pi_a + sqrt(2 log t / N_a), every arm once first. ``thompson`` plays argmax of
     muhat_a + pi_a + N(0, 1/(N_a + 1)), a variant of Gaussian Thompson sampling, which would divide the sum behind
@@ -31,18 +31,18 @@ One by one, with their parameters; muhat are an agent's beliefs, pi the offer, t
     plays arm a with a probability proportional to exp((muhat_a + pi_a) / temperature). Parameters: ``temperature`` >= 0
     (0: it maximises), ``knows_means`` (False: it learns them as ``empirical-mean`` does), ``ties``, ``initial``.
 ``types`` (Liu, Maiti, Tajdini, Jamieson & Ratliff, ICML 2025, arXiv 2505.23124)
-    a population with means of its own for each type; one type answers in each round, greedily or by the logit law.
-    It knows its means and learns nothing. The instance gives theta alone. Parameters: ``types`` (how many, their means
+    is a population of types, each with its own means. One type answers in each round, greedily or by the logit law.
+    It knows its means and learns nothing. The instance gives only theta. Parameters: ``types`` (how many, their means
     drawn uniformly anew each episode; or an array (J, n_arms) of means in [0, 1]), ``order`` ("random": drawn in each
     round; "blocks": one after the other, horizon / J rounds each; "cycle"; or an array of type indices, again and
     again), ``temperature`` >= 0, ``ties``.
 
-The principal's regret R_T compares with the best offers for a greedy agent that has the same beliefs, whoever answers;
+For every agent, the principal's regret R_T compares with the best offers for a greedy agent with the same beliefs.
 :mod:`pa_env.kernel.responses` says where it can be negative, and what ``regret_response`` compares with instead.
 
 Your own agent is an object with ``reset``, ``choose``, ``learn`` and ``means`` (:class:`Agent`), at Python speed, or
-two functions (:class:`pa_env.CompiledAgent`), at compiled speed. Both work behind every interface. With more than one
-copy of a game, each copy gets an agent of its own.
+two functions (:class:`pa_env.CompiledAgent`), at compiled speed. Both work in every interface. With more than one
+copy of a game, each copy has its own agent.
 """
 
 from collections.abc import Callable
@@ -73,10 +73,10 @@ class Agent(Protocol):
 
     @property
     def means(self) -> ArrayLike:
-        """Its beliefs muhat (n_arms,) now, which the regret compares with; read before each round."""
+        """Its current beliefs muhat (n_arms,), against which regret is computed; read before each round."""
 
     def reset(self, n_arms: int, rng: np.random.Generator) -> None:
-        """Begin an episode; all randomness from ``rng``."""
+        """Begin an episode; all randomness must come from ``rng``."""
 
     def choose(self, incentives: NDArray[np.float64]) -> int:
         """The arm to play on this offer."""
@@ -131,7 +131,7 @@ class ScriptedAgent:
         exponent: of the exploration rate, at least 0.
         exploration: which arm it explores among those that do not maximise: "uniform", "worst" for the principal
             (lowest theta_a - pi_a), "round-robin", "target" (the largest incentive), a fixed arm's index, or a function
-            like ``choose`` of :class:`pa_env.CompiledAgent`, told an empty memory, which may name any arm (or -1: it
+            like ``choose`` of :class:`pa_env.CompiledAgent`, with an empty memory, which may return any arm (or -1: it
             does not explore now).
         ties: which maximiser it plays: the "lowest" index, the "highest", "random", or "largest-incentive".
         initial: empirical means before the first play, one number or one an arm; with linear rewards the first
@@ -297,7 +297,7 @@ def agents() -> tuple[str, ...]:
     - ``ols``: learns linear rewards by least squares.
     - ``ucb``, ``thompson``, ``exp3``: learn, and keep their own regret low.
     - ``logit``: plays arm a with a probability proportional to exp((muhat_a + pi_a) / temperature).
-    - ``types``: a population of agents, one of whom answers in each round.
+    - ``types``: a population of types, one of which answers in each round.
 
     See :mod:`pa_env.scripted_agents` for their laws, and :func:`make_agent` for their parameters.
     """
@@ -318,7 +318,7 @@ def make_agent(name: str, **parameters: Any) -> ScriptedAgent:
 
 
 def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
-    """Make sense of ``agent=``."""
+    """The agent that the argument ``agent=`` stands for."""
     if isinstance(agent, str):
         return make_agent(agent)
     # `means` may well be set only by reset: the game looks for it then.

@@ -1,13 +1,16 @@
-"""The spaces of both seats, and what the players observe.
+"""Action and observation spaces of both players.
 
 :class:`pa_env.layout.Block`, ``Overall`` and ``AgentBlock`` list the numbers of an observation in their order.
 
 ``observation="summary"``: six blocks of n_arms numbers, then two: last arm played (one-hot), theta_hat,
 plays / horizon, largest refused offer, smallest accepted offer, last offer; last reward X, t / horizon.
-A refusal above the smallest accepted offer pushes that up, an acceptance below the largest refused one pushes
-that down, since beliefs move. ``observation="last"``: last arm, last offer, last reward, t / horizon.
-``observation="learning"``: the summary with numbers of order 1 in the same places, for networks: log(1 + plays) / 4 in
-place of plays / horizon, and .3 above the largest refused offer where an arm was never played and so never accepted.
+Because beliefs move, a refusal above the smallest accepted offer raises that bound, and an acceptance below the largest
+refused offer lowers that one.
+
+``observation="last"``: last arm, last offer, last reward, t / horizon.
+
+``observation="learning"``: the summary with all numbers of order 1, for networks. It has log(1 + plays) / 4 in place of
+plays / horizon. For an arm that was never played, the smallest accepted offer is .3 above the largest refused one.
 """
 
 import numpy as np
@@ -34,10 +37,10 @@ FAR = float(np.finfo(np.float32).max)  # finite, since checkers warn of infinite
 
 
 class View:
-    """What the principals see of their summaries.
+    """Turns summaries into the principal's observations.
 
     Args:
-        game: whose summaries they are.
+        game: the game that the summaries come from.
         observation: a name in :data:`pa_env.layout.OBSERVATIONS`.
     """
 
@@ -89,7 +92,7 @@ def agent_observations(game: Game) -> Box:
 
 
 def offers(game: Game) -> Box:
-    """The principal's actions. float64, so that offers are kept to the last digit; float32 ones are taken too."""
+    """The principal's actions: float64, so that offers are exact; float32 offers are accepted too."""
     return Box(0.0, game.max_incentive, (game.n_arms,), np.float64)
 
 

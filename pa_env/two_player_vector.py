@@ -1,4 +1,4 @@
-"""Both seats, batched: N copies of the game of :mod:`pa_env.principal_agent_v0`, turn by turn.
+"""Both players, batched: N copies of the game of :mod:`pa_env.principal_agent_v0`, turn by turn.
 
 Copy i plays what the PettingZoo environment plays with the same seed and the same moves; an int seed s gives copy i the
 seed s + i. One whole round:
@@ -34,7 +34,7 @@ PRINCIPAL, AGENT = "principal_0", "agent_0"
 
 
 class TwoPlayerVectorEnv:
-    """Both seats, N copies.
+    """N copies of the game, with actions from both players.
 
     Args:
         num_envs: N.
@@ -67,8 +67,8 @@ class TwoPlayerVectorEnv:
         """Begin an episode of every copy.
 
         Args:
-            seed: of the first copy, the others have those that follow; or one for each. None: the next episode.
-            options: ``{"instance": ...}`` fixes what the episode is played on.
+            seed: an int s gives copy i the seed s + i; or a list with one for each copy. None: the next episode.
+            options: ``{"instance": ...}`` fixes the instance of the episode.
 
         Returns:
             The principals' observations (N, size).
@@ -78,7 +78,7 @@ class TwoPlayerVectorEnv:
         return self._observe()
 
     def offer(self, incentives: ArrayLike) -> Floats32:
-        """The principals' move.
+        """Make the principals' offers.
 
         Args:
             incentives: (N, K).
@@ -99,14 +99,14 @@ class TwoPlayerVectorEnv:
         return self.game.answer(self._offered())
 
     def answer(self, arms: ArrayLike) -> tuple[Floats32, dict[str, Floats], Flags, dict[str, Any]]:
-        """The agents' move, with which the round is played.
+        """Answer the offers with the agents' arms, and play the round.
 
         Args:
             arms: (N,), integers.
 
         Returns:
             The principals' observations (N, size), the rewards (N,) of both players by name, whether the episodes have
-            ended (N,), and what the round was: arrays by name with a leading axis over the copies.
+            ended (N,), and the info of the round: arrays by name with a leading axis over the copies.
         """
         offers = self._offered()
         chosen = integers("arms", arms, self.num_envs, self.game.n_arms)

@@ -1,7 +1,7 @@
-"""A block: one principal in one task on a range of seeds, played at once; a row for each seed and checkpoint.
+"""A block: one principal in one task on a range of seeds. Its table has a row for each seed and checkpoint.
 
-Every principal meets the same seeds, so the same instances and rewards. Blocks of a task hold the same seeds for
-everyone, and about as many rounds whatever the horizon: about a second of play.
+All principals play the same seeds, and so the same instances and rewards. The blocks of a task have the same seeds for
+every principal. At any horizon a block has about as many rounds, which take about a second.
 """
 
 import functools
@@ -39,11 +39,11 @@ class Block:
     principal: str
     first: int
     count: int
-    trace: Path | None = None  # where every round goes, if anywhere
+    trace: Path | None = None  # file for a trace of every round; None: no trace
 
     @property
     def id(self) -> str:
-        """A name for files: readable, and the same for whatever part of these seeds is played."""
+        """A readable name for its files; it does not depend on how many of its seeds are played."""
         return f"{file_name(self.task.name)}--{file_name(self.principal)}--{self.first}"
 
     @property
@@ -53,7 +53,7 @@ class Block:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """Whose code it runs, if users' own: the principal, and the agent and the instance that are; else empty."""
+        """If it runs users' own code: the specs of the principal and of users' own agent and instance; else empty."""
         others = [spec for spec in (self.task.agent, self.task.instance) if is_own(spec)]
         return (self.principal, *others) if others or is_own(self.principal) else ()
 
@@ -73,13 +73,13 @@ def blocks_of(task: Task, principal: str, seeds: int) -> Iterator[Block]:
 
 
 def file_name(name: str) -> str:
-    """A name as part of a file's; told apart by a hash where it must be changed."""
+    """A name as part of a file name; a hash is appended if characters had to be replaced."""
     readable = re.sub(r"[^\w.,=+-]", "_", name, flags=re.ASCII)[-LONGEST_NAME:]
     return readable if readable == name else f"{readable}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 class Result(NamedTuple):
-    """What came of a block: the bytes of its file, or why it failed."""
+    """The result of a block: the bytes of its file, or why it failed."""
 
     block: Block
     data: bytes | None
@@ -87,10 +87,10 @@ class Result(NamedTuple):
 
 
 def attempt(block: Block, files: Files | None = None) -> Result:
-    """Play a block; whatever its principal raises is its own failure."""
+    """Play a block; an exception becomes a failure of the block."""
     try:
         return Result(block, as_parquet(play(block, files)))
-    except BaseException:  # Ctrl-C does not come here: engines keep it from those who play
+    except BaseException:  # not Ctrl-C: engines block it in the processes that play
         return failed(block, traceback.format_exc())
 
 
@@ -153,7 +153,7 @@ def schema() -> "pa.Schema":
 
 
 def as_parquet(table: "pa.Table") -> bytes:
-    """The bytes of a table's file: the same for the same table; with checksums, so that damage shows."""
+    """The bytes of a table's file: the same for the same table, with checksums to detect damage."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -22,7 +22,7 @@ def as_png(figure: Figure) -> bytes:
 
 
 def shown(principal: str) -> str:
-    """A label that fits, of which matplotlib takes nothing for mathematics or for a wish not to be listed."""
+    """A shortened label; escapes `$` and a leading `_`, which Matplotlib would interpret."""
     label = principal if len(principal) <= LONGEST else "…" + principal[1 - LONGEST :]
     return (" " if label.startswith("_") else "") + label.replace("$", r"\$")
 

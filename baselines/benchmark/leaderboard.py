@@ -33,7 +33,7 @@ def leaderboard(results: Results, command: str) -> str:
         "; ".join(f"{name}: {value}" for name, value in facts.items()) + ".",
         tables.REGRETS + " Lower regret is better, higher utility is better.",
         "± is half the width of a 95% bootstrap interval over seeds. Differences are to the best principal of the task"
-        " (least R_T) on the seeds that all of its principals have, so on the same luck.",
+        " (least R_T), paired on the seeds that all of its principals have.",
         "## Wins, ties and losses",
         "A win: the least R_T of a task. A tie: the interval of the difference to the best reaches 0, or a single seed"
         " gives none. The rest are losses.",

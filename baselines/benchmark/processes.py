@@ -74,11 +74,11 @@ def _serve(pipe: "connection.Connection[Any, Any]") -> None:
             while True:
                 asked.put(pipe.recv())
         finally:
-            os._exit(1)  # nobody asks any more
+            os._exit(1)  # the parent process has ended
 
     threading.Thread(target=listen, daemon=True).start()
     here = os.getcwd()
-    with contextlib.suppress(OSError):  # nobody asks any more
+    with contextlib.suppress(OSError):  # the parent process has ended
         pipe.send(None)  # started
         while True:
             function, arguments = asked.get()

@@ -1,11 +1,11 @@
-"""A string names a principal, an agent or an instance: one of ours, one of your own, or a trained policy on disk.
+"""Specs: strings that name a principal, an agent or an instance, built in, your own, or a trained policy on disk.
 
-- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a name of ours, and parameters (numbers, words,
+- ``elimination`` or ``elimination,constants=practical,delta=0.01``: a built-in name, and parameters (numbers, words,
   true or false); likewise the agent ``exploratory,c0=0.3`` and the family of instances ``misaligned``;
-- ``path/to/own.py:Haggler,patience=3`` or ``my_package.own:Haggler``: your own, in a file or in a module that Python
-  finds (in the current folder last of all). A principal is a subclass of ``baselines.Principal``; an agent a class or
-  an object with ``reset``, ``choose``, ``learn`` and ``means``; an instance a ``pa_env.IID``, a ``pa_env.Linear``, a
-  function ``rng -> instance``, or a class that makes one of these;
+- ``path/to/own.py:Haggler,patience=3`` or ``my_package.own:Haggler``: your own code, in a file or in a module that
+  Python can import (the current folder is searched last). A principal is a subclass of ``baselines.Principal``. An
+  agent is a class or an object with ``reset``, ``choose``, ``learn`` and ``means``. An instance is a ``pa_env.IID``, a
+  ``pa_env.Linear``, a function ``rng -> instance``, or a class that makes one of these;
 - ``policies/k5.npz``: a trained policy, which is a principal.
 
 >>> make_principal("exploratory,c0=0.5", n_arms=5, horizon=1000).c0
@@ -43,7 +43,7 @@ def make_principal(
         spec: see above.
         n_arms: number of arms.
         horizon: rounds.
-        arms: (n_arms, dim), if rewards are linear: told to principals that have such a parameter.
+        arms: (n_arms, dim), if rewards are linear; passed to principals with a parameter ``arms``.
         files: see ``Files``.
     """
     parsed = parse(spec)
@@ -77,7 +77,7 @@ def make_agent(spec: str, files: Files | None = None) -> AgentLike:
 
 
 def make_instance(spec: str, files: Files | None = None) -> InstanceLike:
-    """What a spec names of ``instance=``: a family's name, an instance, or a function ``rng -> instance``."""
+    """The value of ``instance=`` that a spec names: a family's name, an instance, or a function ``rng -> instance``."""
     parsed = parse(spec, "instance")
     if not parsed.own:
         known("instance", spec, FAMILIES)
@@ -89,19 +89,19 @@ def make_instance(spec: str, files: Files | None = None) -> InstanceLike:
 
 
 def is_own(spec: str) -> bool:
-    """Whether a spec names users' own code, which plays in processes of its own."""
+    """Whether a spec names users' own code, which runs in separate processes."""
     return ":" in spec.split(",")[0]
 
 
 class Described(NamedTuple):
-    """What is known of what a spec names without running it."""
+    """Facts about the object that a spec names, known without running it."""
 
     label: str
-    """How it is called where results are shown."""
+    """Its name in tables and figures."""
     digest: str | None
-    """SHA-256 of its files; None for what is ours (see versions)."""
+    """SHA-256 of its files; None for built-in code, which :mod:`baselines.benchmark.versions` covers."""
     files: dict[str, Path]
-    """Its files, by their names from its folder on; its own comes first."""
+    """Its files, by their paths relative to its folder; the file that defines it comes first."""
 
 
 def describe(spec: str, what: str = "principal") -> Described:
@@ -122,7 +122,7 @@ def describe(spec: str, what: str = "principal") -> Described:
 
 
 def label(spec: str) -> str:
-    """How a principal of ours is called where results are shown: one that stands in for a published one says so."""
+    """The name of a principal in tables and figures; a stand-in for a published algorithm is marked."""
     return spec if parse(spec).own else describe(spec).label
 
 
@@ -159,7 +159,7 @@ def _called(what: str, spec: str, parsed: Spec, files: Files | None) -> Any:
 
 
 def _check_parameters(what: str, spec: str, made: Callable[..., Any], given: tuple[str, ...] = ()) -> dict[str, bool]:
-    """Raise unless ``made`` takes a spec's parameters; what it takes besides ``given``, and which are true or false."""
+    """Raise unless ``made`` takes a spec's parameters; returns those besides ``given``, and whether each is a bool."""
     accepted = {
         taken.name: taken.annotation in (bool, "bool") or isinstance(taken.default, bool)
         for taken in inspect.signature(made).parameters.values()

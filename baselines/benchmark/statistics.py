@@ -1,8 +1,8 @@
-"""What the runs of a benchmark say: means with intervals, differences on the same luck, growth.
+"""Statistics of a benchmark: means with intervals, paired differences, growth.
 
 ``rows``: a table as :func:`baselines.benchmark.results.read` gives it: a row for each task, principal, seed and
 checkpoint. Intervals are 95% bootstrap intervals over seeds. All principals of a task meet the same seeds, so the same
-instances and rewards: a difference is taken seed by seed, which leaves out the luck that they share.
+instances and rewards. Differences are taken seed by seed, which removes the variation that they share.
 """
 
 import functools

@@ -1,10 +1,10 @@
-"""Where results are kept: a folder to which blocks are added, each whole or not at all.
+"""The folder of results, to which blocks are added; each file is written completely or not at all.
 
 - ``benchmark.json``: the format, the versions of code and libraries, the commands, tasks, principals and seeds;
-- ``blocks/*.parquet``: a file a block (``pandas.read_parquet(folder / "blocks")`` opens them all);
+- ``blocks/*.parquet``: one file for each block (``pandas.read_parquet(folder / "blocks")`` opens them all);
 - ``traces/*.parquet``: every round of a block (:mod:`baselines.trace`), if asked for;
 - ``failures/*.txt``: why each block failed; such a block is played again by the next command;
-- ``lock``: held by the one command that may write; it is let go when that command ends, however it ends.
+- ``lock``: held by the one command that may write, and released when that command ends for any reason.
 """
 
 import json
@@ -47,18 +47,18 @@ class Store:
         return self.directory / "failures" / f"{block.id}.txt"
 
     def keep(self, result: Result) -> None:
-        """Write what came of a block."""
+        """Write the result of a block."""
         failure = self.failure(result.block)
         if result.data is None:
             write_whole(failure, str(result.failure).encode(errors="backslashreplace"))
         else:
-            if result.block.trace is None:  # one that is there is of fewer seeds
+            if result.block.trace is None:  # an existing trace has fewer seeds
                 self.trace(result.block).unlink(missing_ok=True)
             write_whole(self.block(result.block), result.data)
             failure.unlink(missing_ok=True)
 
     def has(self, block: Block) -> bool:
-        """Whether all seeds of the block are there; raises if its file is not what was written."""
+        """Whether all seeds of the block are in its file; raises if the file is damaged."""
         path, marks = self.block(block), block.task.checkpoints
         if not path.exists():
             return False
@@ -73,7 +73,7 @@ class Store:
         return seeds.size >= block.count
 
     def done(self, block: Block) -> bool:
-        """Whether the block is there; if so, nothing is left of an earlier failure, though ``keep`` was killed."""
+        """Whether the block is done; if so, removes the file of an earlier failure, in case ``keep`` was killed."""
         there = self.has(block)
         if there:
             self.failure(block).unlink(missing_ok=True)
@@ -82,13 +82,13 @@ class Store:
     def enter(
         self, blocks: Sequence[Block], command: str, described: Mapping[str, Described], overwrite: bool = False
     ) -> None:
-        """Note what is about to be played; refuse if what is kept was played by other code or in another setting.
+        """Record what will be played; refuse if existing results were played by other code or in another setting.
 
         Args:
             blocks: to be played.
-            command: that asks for them.
+            command: the command line, recorded in the manifest.
             described: their principals, and users' own agents and instances, by their specs.
-            overwrite: delete what was played otherwise, instead of refusing.
+            overwrite: delete such results instead of refusing.
         """
         noted = manifest.to_add_to(self.manifest, overwrite)
         known = self.manifest.read_bytes() if self.manifest.exists() else b""
@@ -142,7 +142,7 @@ def read_block(path: Path) -> "pa.Table":
 
 @contextmanager
 def locked(directory: Path) -> Iterator[Store]:
-    """The store in a folder, made if need be, for this command alone."""
+    """The store in a folder, which is created if missing; no other command can write to it meanwhile."""
     store = Store(directory)
     if directory.is_dir() and not store.manifest.exists():
         for path in set(directory.iterdir()) - {directory / "lock", *directory.glob(HALF_WRITTEN)}:

@@ -1,4 +1,4 @@
-"""A benchmark is tasks x principals x seeds: blocks that are played once and kept, in any order, by any engine."""
+"""Run a benchmark, tasks x principals x seeds. Each block is played once, in any order, by any engine, and kept."""
 
 import importlib.util
 import os
@@ -22,14 +22,14 @@ TIMEOUT = 600.0  # seconds for a block, which should take about one
 
 
 class Plan(NamedTuple):
-    """What is to be played, and what is known of what its specs name."""
+    """The blocks to play, and descriptions of the objects that their specs name."""
 
     blocks: list[Block]
     described: dict[str, Described]
 
 
 class Engine(NamedTuple):
-    """Who plays: ``local`` processes, or a Ray cluster, at an address or started here. Both give the same bytes."""
+    """What plays the blocks: ``local`` processes, or a Ray cluster. Both give the same bytes."""
 
     name: str = "local"
     workers: int | None = None
@@ -51,7 +51,7 @@ class Engine(NamedTuple):
             cluster.reach(self.address)
 
     def play(self, blocks: Sequence[Block], described: dict[str, Described]) -> Iterator[Result]:
-        """What came of each block, in any order."""
+        """The result of each block, in any order."""
         workers = self.workers or os.cpu_count() or 1
         if self.name == "local":
             return processes.local(blocks, workers, self.timeout)
@@ -62,7 +62,8 @@ class Engine(NamedTuple):
 def plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int | None = None) -> Plan:
     """The blocks of a benchmark; raises if a principal can't be made for one of its tasks.
 
-    The first block of everything comes first: results are useful, and the time left is known, long before the end.
+    The first blocks of all principals and tasks come first, so that early results are useful and the time left can be
+    estimated.
 
     Args:
         tasks: what is played.
@@ -89,7 +90,7 @@ def plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int | Non
 
 
 def _look(blocks: Sequence[Block]) -> dict[str, Described]:
-    """What the specs of blocks name; raises if a principal can't play."""
+    """Describe what the specs of blocks name; raises if a principal can't play."""
     found: dict[str, Described] = {}
     for block in blocks:
         named = {block.principal: "principal", block.task.agent: "agent", block.task.instance: "instance"}
@@ -106,8 +107,8 @@ def own_task(agent: str | None, instance: str, n_arms: int | None, horizon: int,
     """The task of a setting, of which agent and instance may be users' own (their specs).
 
     Args:
-        agent: None: the one that learns and does not explore.
-        instance: a family or one's own.
+        agent: a spec; None: ``empirical-mean``, or ``ols`` if rewards are linear.
+        instance: a family's name, or the spec of a user's own.
         n_arms: None: as many as the instance has, or 5.
         horizon: rounds.
         dim: dimensions, if rewards are linear; None: as many as the instance has, or 3.
@@ -145,11 +146,11 @@ def run(
     """Play the blocks that are missing in a folder; returns the files that say why blocks failed.
 
     Args:
-        planned: what is to be played.
+        planned: what to play.
         out: the folder.
-        command: noted there.
-        engine: who plays.
-        overwrite: replay what was played by other code, instead of refusing.
+        command: the command line, recorded in the folder.
+        engine: what plays the blocks.
+        overwrite: replay results that were played by other code, instead of refusing.
         quiet: show no progress.
         trace: keep every round too, in ``traces``; for the local engine.
     """

@@ -23,12 +23,12 @@ HEADINGS = {
 }
 REGRETS = (
     "R_T is against the best incentives for the agent's beliefs at the time, R_T^oracle against the best for its true"
-    " means, and Rbar_T charges every incentive offered, taken or not. An ignorant agent is cheap, so look at utility"
-    " beside them."
+    " means, and Rbar_T charges every incentive offered, taken or not. An uninformed agent lowers R_T: look at utility"
+    " as well."
 )
 PAIRING = (
     "Square brackets are 95% bootstrap intervals over seeds. Differences are to the principal with the least R_T that"
-    " is not privileged, on the seeds that all principals of the task have, which share their luck; the best is picked"
+    " is not privileged, paired on the seeds that all principals of the task have; the best is picked"
     " on the same seeds, which flatters it a little. The slope is that of log R_t against log t over the last two"
     " decades of the runs: growth within a run of known length."
 )

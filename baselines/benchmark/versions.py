@@ -1,6 +1,6 @@
-"""What decides the result of a cell besides its task, its seed and its principal's own file: our code and libraries.
+"""Versions of this package's code and of its libraries, on which the results of a block depend.
 
-A folder holds the results of one of each.
+All results in a folder have the same versions.
 """
 
 import functools
@@ -27,7 +27,7 @@ PLAYING = (
 
 
 def sources() -> dict[str, Path]:
-    """The files that play a cell, by their names from the packages on."""
+    """The files that play a block, by their paths relative to the packages."""
     game, players = Path(pa_env.__file__).parent, Path(__file__).parents[1]
     found = {path.relative_to(game.parent).as_posix(): path for path in game.rglob("*.py")}
     for path in (*players.glob("scripted/**/*.py"), *(players / name for name in PLAYING)):

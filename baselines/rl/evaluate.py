@@ -1,4 +1,4 @@
-"""Who earns more: principals on the same luck, episode by episode.
+"""Compare the earnings of principals on common random numbers, episode by episode.
 
 >>> from baselines.rl.evaluate import compare
 >>> from baselines.tasks import task

@@ -1,4 +1,4 @@
-"""A privileged yardstick: told what the agent believes, and left to learn its own rewards."""
+"""A privileged yardstick: it observes the agent's beliefs, and must learn only its own rewards."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,12 +39,12 @@ respond: Callable[..., int] = Direct(_respond)
 
 
 class KnowsBeliefs(Principal):
-    """Privileged: told muhat(t), it moves the agent to the arm with the largest g + muhat at the least price.
+    """Privileged: knowing muhat(t), it moves the agent to the arm with the largest g + muhat at the lowest price.
 
     It is the particle principal with one particle, which is the truth: the worth g_a of an arm, an estimate of theta_a
-    with a bonus, is that of :mod:`baselines.scripted.particle_rule`, and pi*_a is known. What it loses, it loses by
-    learning theta. What other principals lose beyond that is what not knowing the agent's beliefs costs them. It is a
-    yardstick, not a bound: a better index than g may exist.
+    with a bonus, is that of :mod:`baselines.scripted.particle_rule`, and pi*_a is known. Its regret
+    comes only from learning theta. The additional regret of other principals is the cost of not knowing the agent's
+    beliefs. It is a yardstick, not a bound: a better index than g may exist.
 
     Guarantee: none. In 5000 episodes (seeds 0, 1, ...) of uniform instances with objective "utility" it earns 3.8 more
     than bracket UCB at K = 3, T = 100, and 12.4 more at K = 5, T = 200. With objective "regret" R_T is .82 and 1.26
@@ -54,7 +54,7 @@ class KnowsBeliefs(Principal):
         baselines.simulate(principal, seeds=range(5000)).expected_utility.mean()
 
     It assumes a greedy agent that learns: one that explores, or keeps its own regret low, does not always play what it
-    is paid for. The parameters were searched at K = 3 and 5, T = 100 to 1000, one set for each objective. Where it
+    is paid for. The parameters were tuned at K = 3 and 5, T = 100 to 1000, one set for each objective. Where it
     fails: on misaligned instances its utility is hardly above that of no incentive (+ .8 +- .7 at K = 5, T = 200);
     parameters of their own would reach more there.
 

@@ -1,7 +1,8 @@
-"""A principal that keeps many possible agents in mind, and makes the offer that is best on average over them.
+"""A principal that tracks many possible agents (particles), and makes the offer that is best on average over them.
 
-Ours, not from a paper, and without a proof. The formulas are in :mod:`baselines.scripted.particle_beliefs` (what the
-agent may believe) and :mod:`baselines.scripted.particle_rule` (what is offered).
+It is our own algorithm, not from a paper, and has no proof. The formulas are in
+:mod:`baselines.scripted.particle_beliefs` (what the agent may believe) and :mod:`baselines.scripted.particle_rule`
+(what is offered).
 """
 
 from baselines.protocol import Principal, Rounds, follow
@@ -11,10 +12,10 @@ from pa_env.checks import at_least, finite, whole
 
 
 class Particle(Principal):
-    """Pay one arm the price that brings most over particles, each of them an agent that fits all answers so far.
+    """Pay one arm the best price on average over particles, each of them an agent that fits all answers so far.
 
     Beliefs of a learning agent start at exactly 0, and until its first success a tiny offer moves it. Gaussian beliefs,
-    as the profit target's, cannot say that; particles that count successes can.
+    like those of the profit target, cannot represent that; particles that count successes can.
 
     Assumes that the agent is greedy, up to exploration, on means that it has learnt from 0 or knows, and that its
     rewards are 0 or 1. Rewards in [0, 1] of another law vary less than that, and what does not fit is corrected as an
@@ -32,9 +33,10 @@ class Particle(Principal):
 
     - At long horizons the profit target is better: at T = 10^4, K = 5, R_T is 11.3 +- 2.3 against 8.3 +- 1.5 (300
       seeds), and 127 +- 25 against 74 +- 16 if the agent is an oracle (200); 36 +- 15 against 17 +- 5 at K = 20 (60);
-      at T = 10^5 72 +- 49 against 26 +- 11 (40). It has neither the growing bonus nor the tests of prices by the clock.
+      at T = 10^5 72 +- 49 against 26 +- 11 (40). It lacks the profit target's growing bonus and its
+      scheduled price tests.
     - A round takes about ten times as long as the profit target's, in proportion to particles and arms.
-    - Means outside [0, 1], as those of an agent with initial means of 2, are not believed in.
+    - The particles do not cover means outside [0, 1], such as those of an agent with initial means of 2.
     - The defaults serve R_T, not utility.
 
     The defaults were chosen by hand among some thirty sets on seeds from 3 * 10^8 on, at T = 100 to 1000.
@@ -42,11 +44,11 @@ class Particle(Principal):
     Args:
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
-        particles: How many agents are kept in mind, from 1 to 100,000.
+        particles: Number of particles, from 1 to 100,000.
         bonus: Factor of the optimism about theta, at least 0.
-        decay: Exponent with which it falls with the plays of an arm, at least 0.
-        fade: Exponent with which it fades towards the end of the game, at least 0.
-        ceiling: The most that an arm is thought to be worth with its bonus, at least 0.
+        decay: Exponent with which the bonus falls with the plays of an arm, at least 0.
+        fade: Exponent with which the bonus fades towards the end of the game, at least 0.
+        ceiling: Upper bound on the worth of an arm with its bonus, at least 0.
         newness: What is subtracted from the worth of an arm that was never played.
         teaching: Weight of what the agent is expected to learn from an arm.
         patience: Weight of later rounds when a price is tried, at least 0.

@@ -9,7 +9,7 @@ A particle holds the agent's means muhat (K,) and its kind. It is one of these:
 
 Both may explore: with probability p_t = min(1, c0 sqrt(log(2t) / t)) the agent plays one of the K - 1 arms that do not
 maximise muhat + pi. c0 is one of ``C0``, whose probabilities are kept beside the particles (as if c0 and muhat were
-independent), so no particle has to stand for each c0.
+independent), so particles need not be multiplied by the values of c0.
 
 After each round (:func:`update`):
 

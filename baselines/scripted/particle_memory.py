@@ -10,7 +10,7 @@ from pa_env.layout import Floats
 
 
 class Entry(IntEnum):
-    """Where single numbers stand in the memory; from ``HORIZON`` on they are the rule's."""
+    """Indices of single numbers in the memory; those from ``HORIZON`` on belong to the rule."""
 
     TIME = 0  # rounds offered so far, so the number 1, 2, ... of the round whose answer comes next
     KEY = 1  # of the draws, an integer below 2^53
@@ -28,7 +28,7 @@ class Entry(IntEnum):
 
 
 class Draw(IntEnum):
-    """What the numbers of a round are for; each has one a particle."""
+    """The purposes of the random numbers of a round; each purpose has one number for each particle."""
 
     REWARD = 0
     RESAMPLE = 1
@@ -97,9 +97,9 @@ inlined_beliefs_of = inlined(beliefs_of)
 
 
 def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: float = KNOWS) -> Floats:
-    """The memory before the first round, without what is a rule's own.
+    """The memory before the first round, without the entries of the rule.
 
-    Learners are all alike then, so half of the particles stand for agents that know their means, unless ``knows`` is 0.
+    All learners are then identical, so half of the particles are agents that know their means, unless ``knows`` is 0.
 
     Args:
         n_arms: K.

@@ -1,4 +1,4 @@
-"""The compiled rule of the particle principal: what an arm is worth, and the offer that brings most over the particles.
+"""The compiled rule of the particle principal: the worth of an arm, and the best offer on average over the particles.
 
 **Worth.** With S_a the sum of the rewards X of the N_a plays, theta_a is estimated by e_a = (S_a + 1) / (N_a + 2). With
 r = 1 - t/T, the share of rounds left, an arm is worth
@@ -6,17 +6,18 @@ r = 1 - t/T, the share of rounds left, an arm is worth
     g_a = max(e_a, min(``ceiling``, e_a + ``bonus`` r^``fade`` (N_a + 2)^-``decay``))
           - r (``newness`` [N_a = 0] + ``teaching`` E[rise_a]),
 
-where rise_a is by how much the agent's highest mean is expected to rise if it plays the arm and learns: what it learns
-makes other arms more expensive.
+where rise_a is the rise of the agent's highest mean if it plays the arm and learns. A higher mean makes other arms more
+expensive.
 
-**Offer.** Paying arm a the price x is accepted by the particles that cost at most x; others play their favourite. With
-F the weight of the first and V the best value of an offer if only this round counted,
+**Offer.** The price x for arm a is accepted by the particles whose cost is at most x; the others play their favourite.
+With F the weight of those that accept, and V the best value of an offer if only this round counted,
 
     F (g_a - x) + (1 - F) (E[g of the favourite | refused] + L V) / (1 + L)
 
-is maximised over all arms and all costs in the particles, as is offering nothing. L = ``patience`` min(T - t, N_a) is
-for how many rounds the answer serves: a price that is accepted need not be raised again, and a refused one leaves what
-was possible before, V. With L = 0 a price stays as high as it is wherever a refusal costs more than one round's saving.
+is maximised over all arms and all costs in the particles, and compared with offering nothing. L = ``patience``
+min(T - t, N_a) is the number of rounds for which the answer is useful: an accepted price need not be raised again, and
+after a refused one the value V is still available. With L = 0 the rule never tries a lower price where a refusal costs
+more than the saving of one round.
 """
 
 import functools
@@ -96,7 +97,7 @@ def best_price(own: Beliefs, a: int, later: float, status: float) -> tuple[float
         accepted += own.weights[p]
         refused -= own.short[p]
         if k + 1 < own.order.size and own.costs[int(own.order[k + 1])] <= own.costs[p] + TIE:
-            continue  # who costs the same accepts it as well
+            continue  # particles with the same cost accept it as well
         value = accepted * (own.worth[a] - own.costs[p])
         value += (refused + max(0.0, 1.0 - accepted) * later * status) / (1.0 + later)
         if value > best:

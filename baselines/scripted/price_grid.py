@@ -1,4 +1,4 @@
-"""Prices on a grid, played by Tsallis-INF, against smooth responses in adversarial order."""
+"""Prices on a grid, chosen by Tsallis-INF, against smooth agents that arrive in adversarial order."""
 
 import functools
 import math
@@ -32,14 +32,14 @@ LOSSES = len(Entry)  # where they begin
 
 
 class PriceGrid(Principal):
-    """Offer one arm a price from a grid, or nothing; a bandit over these actions that stands any order of the agents.
+    """Offer one arm a price from a grid, or nothing. An adversarial bandit algorithm chooses among these actions.
 
     Source: Liu, Maiti, Tajdini, Jamieson & Ratliff, "Learning to Incentivize in Repeated Principal-Agent Problems with
     Adversarial Agent Arrivals" (ICML 2025, arXiv 2505.23124), for agents whose choice law is L-Lipschitz:
     sum_i |P(i | pi) - P(i | pi')| <= L |pi - pi'|_inf. From its abstract and public summaries come the setting, the
     reduction to single-arm prices on a grid of width N^(1/3) (2L+1)^(-2/3) T^(-1/3) for N arms, Tsallis-INF as the
-    bandit, and the bound. The rest is ours, as its full text was not at hand: prices up to 1, one action that offers
-    nothing, and losses (1 - (X - pi_A)) / 2.
+    bandit, and the bound. The rest is our choice, since the full text was not available: prices up to 1, one action
+    that offers nothing, and losses (1 - (X - pi_A)) / 2.
 
     The bandit is Tsallis-INF with alpha = 1/2 (Zimmert & Seldin, JMLR 2021): in round t, with the rate
     eta = 2 / sqrt(t), action i is played with probability w_i = 4 / (eta (Lhat_i - x))^2. x makes these sum to 1, and
@@ -66,7 +66,7 @@ class PriceGrid(Principal):
 
     @property
     def width(self) -> float:
-        """Between two prices."""
+        """The distance between two neighbouring prices."""
         return min(1.0, math.cbrt(self.n_arms / (2.0 * self.lipschitz + 1.0) ** 2 / self.horizon))
 
     def rounds(self) -> Rounds:

@@ -1,8 +1,8 @@
-"""Other ways to act in the principal's seat, for the scalar and the batched environment alike.
+"""Action wrappers for the principal, for scalar and batched environments.
 
-A raw offer is n_arms incentives. Learners do better with less, or with actions that mean the same whatever the
-state; each wrapper here turns such an action into an offer. All take the environment first, from ``gym.make`` or
-``gym.make_vec``.
+A raw offer is n_arms incentives. Learners do better with smaller action spaces, or with actions that mean the same in
+every state. Each wrapper here turns such an action into an offer. The first argument of all of them is the environment,
+from ``gym.make`` or ``gym.make_vec``.
 
 >>> import gymnasium as gym, pa_env
 >>> from pa_env.wrappers import IncentiveGrid, RescaleIncentive
@@ -18,9 +18,9 @@ Discrete(105)
 | ``IncentiveGrid`` | arm x level, one integer | a level of an even grid on that arm |
 | ``BracketIncentive`` | arm x place, one integer | on that arm, a place relative to what it refused and accepted |
 | ``ProfitLevel`` | one number c | theta_hat_a + bonus_a - c on every arm, where that is positive |
-| ``ForLearning`` | arm x rung, one integer | on that arm, a price of a ladder that begins next to nothing |
+| ``ForLearning`` | arm x rung, one integer | on that arm, one of five prices near what it refused and accepted |
 
-A learner that begins from nothing should take :func:`ForLearning`, which also shows it the observation "learning".
+To learn from scratch, use :func:`ForLearning`, which also gives the observation "learning".
 """
 
 from pa_env.wrappers.ladder import ForLearning

@@ -1,4 +1,4 @@
-"""What the wrappers share: a menu of actions turns each action into an offer, for one environment or a batch."""
+"""Common code of the wrappers: a menu of actions turns each action into an offer, for one environment or a batch."""
 
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from pa_env.vector_env import PrincipalVectorEnv
 
 
 class Menu(Protocol):
-    """What the principal may choose from. It holds no game, so that a copied environment keeps its own."""
+    """The actions of a principal. A menu holds no reference to a game, so a copied environment uses its own game."""
 
     def space(self, game: Game) -> Space[Any]:
         """The actions of one copy."""
@@ -43,18 +43,18 @@ def pair(action: Any) -> tuple[Any, Any]:
 
 
 def one_hot(game: Game, arms: Integers, amounts: Floats) -> Floats:
-    """Offers of these amounts (copies,) on these arms (copies,), and of nothing on others."""
+    """Offers of these amounts (copies,) on these arms (copies,), and 0 on all others."""
     offers = np.zeros((game.copies, game.n_arms))
     offers[np.arange(game.copies), arms] = amounts
     return offers
 
 
 def brackets(game: Game, untried: float | None = None) -> tuple[Floats, Floats]:
-    """Between which incentives (copies, n_arms) each arm's price lies: the largest refused, the smallest accepted.
+    """Bounds (copies, n_arms) on each arm's price: the largest refused and the smallest accepted incentive.
 
     Args:
-        game: whose principals ask.
-        untried: what an arm that never accepted counts as accepting; None: UNTRIED above what it refused.
+        game: the game.
+        untried: upper bound for an arm that never accepted; None: UNTRIED above what it refused.
     """
     k = game.n_arms
     low = game.summary[:, block_columns(Block.REFUSED, k)].astype(np.float64)
@@ -65,7 +65,7 @@ def brackets(game: Game, untried: float | None = None) -> tuple[Floats, Floats]:
 
 
 def highest(game: Game) -> float:
-    """What an agent with rewards in [0, 1] always accepts, 1 + 1/horizon; max_incentive when rewards are linear."""
+    """The price that an agent with rewards in [0, 1] always accepts, 1 + 1/horizon; max_incentive if linear."""
     return game.max_incentive if game.dim else min(1.0 + 1.0 / game.horizon, game.max_incentive)
 
 

@@ -1,4 +1,4 @@
-"""A ladder of prices for each arm, and the observation that goes with it: what a plain learner should start from."""
+"""Five prices for each arm (a ladder), and a matching observation, for learning from scratch."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -98,23 +98,24 @@ def _learning(env: Any) -> Any:
 
 
 def ForLearning(env: Any, continuous: bool = False, cap: float | None = None) -> Any:  # noqa: N802 - a wrapper
-    """The actions and observations that a plain learner should start from; observations are "learning".
+    """Actions and observations for learning from scratch; the observation is "learning".
 
-    Action ``5 * arm + rung`` offers a price on one arm. Between the largest offer that the arm refused (low) and the
-    smallest that it accepted (high) these are: low + .001, low + .001 + a tenth of the bracket, the middle, high,
-    high + .05. An arm that was never played counts as accepting .3 above low: beliefs begin at 0, so that a trial is
-    nearly free, and a learner whose first trials cost more gives up on paying. No price is above ``cap``: the scale of
-    actions does not depend on max_incentive.
+    Action ``5 * arm + rung`` offers one of five prices on one arm. With low the largest offer that the arm refused and
+    high the smallest that it accepted, the prices are: low + .001, low + .001 + (high - low) / 10, the middle, high,
+    high + .05. For an arm that was never played, high is low + .3: beliefs begin at 0, so that a first play is nearly
+    free, and a learner whose first plays cost more stops paying. No price is above ``cap``, so the scale of actions
+    does not depend on max_incentive.
 
-    One integer, not a pair, since the right rung depends on the arm, and since DQN takes nothing else. No incentive has
-    no action of its own: an arm that was played without one has accepted 0, which is then its fourth rung.
+    An action is one integer, not a pair, because the right rung depends on the arm, and because DQN needs a Discrete
+    space. There is no separate action for no incentive: an arm that was played without one has accepted 0, which is
+    then its fourth rung.
 
     Args:
-        env: the principal's seat, from ``gym.make`` or ``gym.make_vec``.
+        env: an environment of the principal, from ``gym.make`` or ``gym.make_vec``.
         continuous: actions in [-1, 1]^(1 + n_arms) instead, for learners without discrete actions. The first number is
             a place on the ladder, from the first rung (-1) to the last (1) and anywhere between; the others are
             preferences, and the arm with the largest is offered that price. Offers on several arms at once would
-            blur the brackets: an arm refused for another's offer may well be worth its price to the agent.
+            make refusals ambiguous: an arm may be refused only because another was offered more.
         cap: the highest price; None: 1 + 1/horizon, which an agent with rewards in [0, 1] always accepts, or
             max_incentive when rewards are linear.
 

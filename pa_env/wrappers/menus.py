@@ -1,4 +1,4 @@
-"""Actions that mean the same in every state, on a fixed scale or relative to what each arm refused and accepted."""
+"""Action wrappers: incentives on a fixed scale, or relative to what each arm refused and accepted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -76,15 +76,15 @@ class _Profit:
         return np.clip(estimate + bonus - level, 0.0, game.max_incentive)
 
 
-# Functions, since one name serves two class hierarchies; named like the classes that they stand for.
+# Functions, since one name serves scalar and batched wrappers; named like classes, as Gymnasium's wrappers are.
 # ruff: noqa: N802
 
 
 def RescaleIncentive(env: Any) -> Any:
-    """Actions in [-1, 1]^n_arms (float32), scaled by their absolute value.
+    """Actions in [-1, 1]^n_arms (float32): the incentive is max_incentive times the absolute value.
 
-    No incentive is an inner point, where a new Gaussian policy starts, and there is no dead zone: an action below
-    zero pays too, so that a policy is never stuck where nothing it does changes the offer.
+    An action of 0, where a new Gaussian policy starts, offers nothing. Negative actions pay too: if they were clipped
+    to 0, a policy could get stuck where its actions do not change the offer.
     """
     return wrap(env, _Rescale())
 
@@ -110,11 +110,11 @@ def BracketIncentive(env: Any, above: float = 0.05, cap: float | None = None) ->
 
 
 def ProfitLevel(env: Any, bonus: float = 0.576, fading: float = 0.507, ending: float = 0.385) -> Any:
-    """Actions c in [-1, 1]: offer every arm what it is worth but for a profit of c.
+    """Actions c in [-1, 1]: offer for every arm its estimated worth minus a profit of c.
 
     The offer is max(0, theta_hat_a + bonus_a - c) with theta_hat_a = (sum of X + 1) / (N_a + 2) and
-    bonus_a = bonus (1 - t/T)^ending (N_a + 2)^-fading. The agent, maximising its mean plus the offer, then picks the
-    jointly best arm by itself, and one number is left to learn.
+    bonus_a = bonus (1 - t/T)^ending (N_a + 2)^-fading. An agent that maximises its mean plus the offer then picks the
+    jointly best arm by itself, and only the profit c is left to learn.
     """
     return wrap(
         env, _Profit(at_least("bonus", bonus, 0.0), at_least("fading", fading, 0.0), at_least("ending", ending, 0.0))
