@@ -41,8 +41,8 @@ def column(heading: str) -> set[str]:
     rows = [line.split("|") for line in README.splitlines() if line.startswith("|")]
     head = next(i for i, row in enumerate(rows) if any(heading in cell for cell in row))
     place = next(i for i, cell in enumerate(rows[head]) if heading in cell)
-    size = next(i for i, row in enumerate(rows[head + 2 :]) if set("".join(row)) <= set("-:"))  # the next table's rule
-    cells = [row[place] for row in rows[head + 2 : head + 1 + size]]
+    rules = [i for i, row in enumerate(rows) if i > head + 1 and set("".join(row)) <= set("-:")]  # of later tables
+    cells = [row[place] for row in rows[head + 2 : rules[0] - 1 if rules else None]]
     return {name for cell in cells for name in re.findall(r"`([a-z0-9-]+)`", cell)}
 
 
