@@ -105,7 +105,8 @@ def _expanded(context: typer.Context) -> str:
         if source is not None and source.name == "DEFAULT_MAP":
             values = context.params[str(parameter.name)]
             for value in values if isinstance(values, list | tuple) else [values]:
-                words += [parameter.opts[0], *([] if value is True else [str(value)])]
+                if value is not False and value is not None:
+                    words += [parameter.opts[0], *([] if value is True else [str(value)])]
     return " ".join([command_line(), shlex.join(words)]).strip()
 
 

@@ -20,7 +20,7 @@ from baselines.simulation import log_spaced
 from baselines.tasks import Task
 from pa_env.checks import known
 from pa_env.instances import InstanceLike
-from pa_env.layout import Floats, Integers
+from pa_env.layout import SCORES, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ class Comparison:
         setting: agent, instance, K and T, in words.
         checkpoints: (C,), in rounds played.
         seeds: (N,), of the episodes.
-        samples: for each principal the sums (5, N, C) of regret, regret_oracle, regret_bar, utility and
-            expected_utility (see :class:`baselines.Run`) of every episode at every checkpoint.
+        samples: for each principal the sums (S, N, C) of every score in :data:`pa_env.layout.SCORES`, of every
+            episode at every checkpoint; NaN where a score is not defined for the agent.
         privileged: whether each principal is privileged: shown the agent's beliefs.
     """
 
@@ -142,6 +142,15 @@ class Comparison:
     seeds: Integers
     samples: dict[str, Floats]
     privileged: dict[str, bool]
+
+    @cached_property
+    def scores(self) -> tuple[str, ...]:
+        """Names of the scores that are defined for the agent."""
+        return tuple(name for k, name in enumerate(SCORES) if not np.isnan(next(iter(self.samples.values()))[k]).any())
+
+    def _of(self, label: str) -> Floats:
+        """The sums (scores, N, C) of a principal."""
+        return self.samples[label][[SCORES.index(name) for name in self.scores]]
 
     @cached_property
     def table(self) -> "pd.DataFrame":
@@ -153,15 +162,16 @@ class Comparison:
         import pandas as pd
 
         from baselines.benchmark.statistics import mean_interval
-        from baselines.players import SCORES
 
         rows = {}
-        for label, sums in self.samples.items():
-            final = sums[:, :, -1].T
+        for label in self.samples:
+            final = self._of(label)[:, :, -1].T
             low, high = mean_interval(final)
             columns = {"": final.mean(axis=0), "_low": low, "_high": high}
             columns |= {f"_{name}": np.quantile(final, share, axis=0) for name, share in QUANTILES.items()}
-            rows[label] = {score + end: values[k] for k, score in enumerate(SCORES) for end, values in columns.items()}
+            rows[label] = {
+                score + end: values[k] for k, score in enumerate(self.scores) for end, values in columns.items()
+            }
         found = pd.DataFrame.from_dict(rows, orient="index").sort_values("regret", kind="stable")
         return found.rename_axis("principal")
 
@@ -173,13 +183,12 @@ class Comparison:
         import pandas as pd
 
         from baselines.benchmark.statistics import mean_interval
-        from baselines.players import SCORES
 
         for label in (a, b):
             known("principal", label, self.samples)
-        paired = (self.samples[a] - self.samples[b])[:, :, -1].T
+        paired = (self._of(a) - self._of(b))[:, :, -1].T
         low, high = mean_interval(paired)
-        found = pd.DataFrame({"mean": paired.mean(axis=0), "low": low, "high": high}, index=list(SCORES))
+        found = pd.DataFrame({"mean": paired.mean(axis=0), "low": low, "high": high}, index=list(self.scores))
         return found.rename_axis("score")
 
     @cached_property
@@ -191,9 +200,8 @@ class Comparison:
         import pandas as pd
 
         from baselines.benchmark.statistics import mean_interval
-        from baselines.players import SCORES
 
-        known("score", score, SCORES)
+        known("score", score, self.scores)
         parts = []
         for label in self.table.index:
             sums = self.samples[label][SCORES.index(score)]
@@ -209,7 +217,7 @@ class Comparison:
         logarithmic above 1.
 
         Args:
-            score: regret, regret_oracle, regret_bar, utility or expected_utility.
+            score: one of ``scores``.
         """
         from baselines.benchmark.drawing import legend, lines
         from baselines.benchmark.figures import far_apart

@@ -57,9 +57,11 @@ class Match:
 
 @functools.cache
 def held_rule() -> Rule:
-    """A rule that leaves the offer as it is; its memory is the target."""
+    """A rule that always makes the same offer; its memory is the target and the offer."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        for a in range(offer.size):
+            offer[a] = memory[1 + a]
         return int(memory[0])
 
     return compile_rule(rule, trusted=True)
@@ -86,8 +88,7 @@ class TracedMatch(Match):
             request = principal.request()
             rows = self.trace.room(min(principal.rounds_left, mark - principal.t))
             if isinstance(request, Hold):
-                self.offers = principal.held_offer
-                rule, memory = held_rule(), np.array([float(request.target)])
+                rule, memory = held_rule(), np.array([request.target, *principal.held_offer[0]])
             else:
                 rule, memory = request.rule, request.memory
             played = game.record(rule, memory, self.offers, rows, principal.last, principal.held_stop)

@@ -14,6 +14,9 @@ AXIS = {
     "utility": "utility",
     "expected_utility": "expected utility",
     "overpayment": "overpayment",
+    "agent_regret": "the agent's own regret",
+    "regret_response": "regret to the best response",
+    "regret_fixed": "regret to the best fixed price",
     "misses": "misses of the target arm",
 }
 

@@ -22,10 +22,9 @@ from baselines.tasks import Task
 from baselines.tasks import task as task_of
 from pa_env.checks import whole
 from pa_env.game import Game
-from pa_env.layout import Floats, Integers
+from pa_env.layout import SCORES, Floats, Integers
 
 PrincipalLike = str | Principal | type[Principal]
-SCORES = ("regret", "regret_oracle", "regret_bar", "utility", "expected_utility")
 BLOCK_ROUNDS, BLOCK_SEEDS = 500_000, 1000  # of a block, at most: about a second of the slowest principals
 MAKERS: dict[str, Callable[[str], Any]] = {"agent": make_agent, "instance": make_instance}
 ALONE = 2.0  # seconds after which other processes help: they take as long to start

@@ -112,8 +112,10 @@ class Run:
         from baselines.pictures import against_rounds
 
         known("score", score, (*SCORES, "misses"))
-        figure, axes = against_rounds(score)
         sums = np.atleast_2d(getattr(self, score))
+        if np.isnan(sums).all():
+            raise ValueError(f"score = {score!r} is not defined for this agent: choose another")
+        figure, axes = against_rounds(score)
         median, *ends = np.quantile(sums, (0.5, 0.25, 0.75, 0.05, 0.95), axis=0)
         (line,) = axes.plot(self.checkpoints, median, marker="o", markersize=3, label="median")
         if len(sums) > 1:

@@ -101,7 +101,7 @@ def own_regret(
 
 @app.command()
 def tune(
-    principal: str = typer.Argument(help="profit-target or bracket-ucb."),
+    principal: str = typer.Argument(help="profit-target, bracket-ucb or particle."),
     task: str = typer.Option("all", help="short, long, all or tiny."),
     trials: int = typer.Option(50, min=1, help="Finished trials in all; an interrupted search resumes."),
     storage: Path = typer.Option(Path("results/tune.journal"), help="Where the search is kept."),

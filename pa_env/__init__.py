@@ -3,9 +3,10 @@
 In each round a principal offers an incentive for each arm, an agent picks an arm, and both are rewarded. The principal
 does not know the agent's beliefs, and the agent does not know the principal's rewards.
 
-Four interfaces play one compiled game. The same seed gives the same rounds, bit for bit, in all of them: PettingZoo
+Five interfaces play one compiled game. The same seed gives the same rounds, bit for bit, in all of them: PettingZoo
 (:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.gym_env`), batched
-(``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.vector_env`), and held offers
+(``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.vector_env`), both players batched
+(``principal_agent_v0.vector_env(num_envs=4096)``, :mod:`pa_env.two_player_vector`), and held offers
 (:meth:`pa_env.game.Game.hold`) for simulations of a billion rounds.
 
 Keyword arguments, the same everywhere:
@@ -30,7 +31,7 @@ from pa_env.compiled_agents import CompiledAgent
 from pa_env.instances import IID, Linear, families
 from pa_env.scripted_agents import Agent, ScriptedAgent, agents, make_agent
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "IID",
     "Agent",

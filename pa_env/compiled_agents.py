@@ -131,8 +131,8 @@ class CompiledAgent:
         if np.ndim(given) == 0 and not callable(self.memory):
             return np.zeros(whole("memory", given, 0))
         values = numbers("memory", given)
-        if values.ndim != 1:
-            raise ValueError(f"memory of shape {values.shape} must be a number of zeros, or a vector of numbers")
+        if values.ndim != 1 or not np.isfinite(values).all():
+            raise ValueError(f"memory = {given!r} must be a number of zeros, or a vector of finite numbers")
         return values
 
 
@@ -145,9 +145,13 @@ def compile_own(argument: str, function: Any) -> Any:
         function: a plain function.
     """
     signature, what = LEARN if argument == "learn" else CHOOSE, f"must be a function {ARGUMENTS[argument]}"
-    if not callable(function) or len(inspect.signature(function).parameters) != len(signature.args):
+    try:
+        arguments = len(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # it is no function, or one that is not written in Python
+        arguments = -1
+    if arguments != len(signature.args):
         raise TypeError(f"{argument} = {function!r} {what}")
-    made = compiled(function)
+    made = compiled(getattr(function, "py_func", function))
     try:
         made.compile(signature.args)
     except numba.core.errors.NumbaError as error:
@@ -159,7 +163,7 @@ def compile_own(argument: str, function: Any) -> Any:
         raise TypeError(f"{argument} = {function.__name__} {what}: {reason}") from None
     made.disable_compile()
     (found,) = made.nopython_signatures
-    if found.return_type != signature.return_type:
+    if numba.types.unliteral(found.return_type) != signature.return_type:
         remedy = "it must return nothing" if argument == "learn" else "it must return an arm's index, np.int64(arm)"
         raise TypeError(f"{argument} = {function.__name__} returns {found.return_type}: {remedy}")
     return made

@@ -209,6 +209,7 @@ class Game(GameState):
             if self._python is not None:
                 _ = self.means  # a privileged rule may look
                 arm, reward = int(results[0, ARM]), results[0, REWARD]
+                offers[...] = 0.0
                 target = rule(memory, self.plays[0], self.sums[0], arm, reward, offers[0])
                 results = self.play(offers)
                 misses += target >= 0 and target != results[0, ARM]
@@ -234,7 +235,7 @@ class Game(GameState):
         Args:
             rule: from :func:`pa_env.rules.compile_rule`.
             memory: the rule's own, a vector of float64.
-            offers: (1, K), the offer that the rule changes; one that it leaves alone is held.
+            offers: (1, K), written: the last offer.
             rows: (rounds, len(Trace) + 3 K), as many as are to be played; written, with the columns of
                 :class:`pa_env.kernel.episodes.Trace`.
             last: arm and reward that the rule is told of the round before the first.
@@ -259,6 +260,7 @@ class Game(GameState):
                 return j
             beliefs = self.means[0].copy()
             arm, reward = int(results[0, ARM]), results[0, REWARD]
+            offers[...] = 0.0
             target = rule(memory, self.plays[0], self.sums[0], arm, reward, offers[0])
             results = self.play(offers)
             if stop is not None:

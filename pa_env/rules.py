@@ -2,8 +2,8 @@
 
 A rule is a function ``rule(memory, plays, sums, arm, reward, offer) -> target``. Each round it is told the principal's
 own counts and reward sums of the arms, the arm and reward X of the round before (``NO_ARM`` at first), writes the next
-offer, and returns the arm that it is meant for, or ``NO_ARM``. What it must remember it keeps in ``memory``, a vector
-of float64.
+offer, which is all zeros before, and returns the arm that it is meant for, or ``NO_ARM``. What it must remember it
+keeps in ``memory``, a vector of float64.
 
 >>> from pa_env.game import Game
 >>> from pa_env.rules import compile_rule

@@ -57,11 +57,11 @@ class Store:
             write_whole(self.block(result.block), result.data)
             failure.unlink(missing_ok=True)
 
-    def has(self, block: Block) -> bool:
-        """Whether all seeds of the block are in its file; raises if the file is damaged."""
+    def kept(self, block: Block) -> int:
+        """How many seeds of the block are there; raises if its file is not what was written."""
         path, marks = self.block(block), block.task.checkpoints
         if not path.exists():
-            return False
+            return 0
         table = read_block(path)
         seeds = np.arange(block.first, block.first + table.num_rows // marks.size)
         for name, values in (("seed", np.repeat(seeds, marks.size)), ("rounds", np.tile(marks, seeds.size))):
@@ -70,7 +70,11 @@ class Store:
         for name, value in block.labels().items():
             if table[name].unique().to_pylist() != [value]:
                 raise _damaged(path, f"its {name} is not {value!r}")
-        return seeds.size >= block.count
+        return seeds.size
+
+    def has(self, block: Block) -> bool:
+        """Whether all seeds of the block are there."""
+        return self.kept(block) >= block.count
 
     def done(self, block: Block) -> bool:
         """Whether the block is done; if so, removes the file of an earlier failure, in case ``keep`` was killed."""

@@ -162,9 +162,11 @@ def run(
         store.enter(planned.blocks, command, planned.described, overwrite)
         missing = [block for block in planned.blocks if not store.done(block)]
         if trace:
-            traced = {block: store.trace(block) for block in planned.blocks}
-            missing = [
-                replace(block, trace=path) for block, path in traced.items() if block in missing or not path.exists()
+            absent = {*missing, *(block for block in planned.blocks if not store.trace(block).exists())}
+            missing = [  # with all the seeds that are there already
+                replace(block, trace=store.trace(block), count=max(block.count, store.kept(block)))
+                for block in planned.blocks
+                if block in absent
             ]
         with shown(planned.blocks, missing, quiet) as progress:
             for result in engine.play(missing, planned.described):

@@ -13,9 +13,11 @@ import pa_env
 LIBRARIES = ("numpy", "numba", "scipy")
 # Of this package, beside baselines/scripted. Tasks have versions of their own.
 PLAYING = (
+    "match.py",
     "protocol.py",
     "registry.py",
     "simulation.py",
+    "trace.py",
     "benchmark/blocks.py",
     "benchmark/own.py",
     "benchmark/specs.py",

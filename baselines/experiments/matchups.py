@@ -104,7 +104,7 @@ def markdown(directory: Path) -> str:
         "; ".join(f"{name}: {value}" for name, value in facts.items()) + ".",
         "Means over seeds, per round, ± their standard errors, mostly from the random instances that all"
         " principals share; instances `uniform` have K = 5 arms, `unit-ball` K = 5 and d = 3. Regret is linear where"
-        " R_T/T does not fall along a row. The least R_T is bold; `oracle` is privileged."
+        " R_T/T does not fall along a row. The least R_T is bold; `oracle` and `knows-beliefs` are privileged."
         f" {tables.REGRETS}",
         "Of those that play in `unit-ball` only `linear` and `c-ipa` are told the arms. The others are not made for"
         " such rewards: most look for prices up to 1, and an arm may cost 2.",

@@ -78,7 +78,7 @@ def markdown(found: dict[str, dict[str, Scores]], command: str) -> str:
         "Means over episodes, ± half the width of a 95% interval. Differences are of paired episodes, on the same"
         " instances and rewards, in expected utility: theta_A - pi_A, which has the same mean and less noise."
         " A trained principal's own script is the profit target with the parameters that it rests on, found for its"
-        f" task before the network was trained. `oracle` is privileged. {REGRETS}",
+        f" task before the network was trained. `oracle` and `knows-beliefs` are privileged. {REGRETS}",
         gains(found),
     ]
     for name, scores in found.items():

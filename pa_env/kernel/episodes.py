@@ -156,6 +156,8 @@ def record(
             return j
         arm, reward = int(results[0, Result.ARM]), results[0, Result.REWARD]
         row = rows[j]
+        for a in range(n_arms):
+            offers[0, a] = 0.0
         row[Trace.TARGET] = rule(memory, arrays.plays[0], arrays.arms[0, Row.PRINCIPAL_SUM], arm, reward, offers[0])
         for a in range(n_arms):
             row[TRACE + a] = offers[0, a]

@@ -251,8 +251,9 @@ def follow(
     """Play ``rounds`` rounds of one copy with offers made anew each round by a compiled rule.
 
     ``rule(memory, plays, sums, arm, reward, offer) -> target`` is told the principal's own counts and reward sums,
-    the arm and reward X of the round before (NO_ARM at first), writes the next offer, and returns the arm that it is
-    meant for, or NO_ARM. The last round is in ``results``. Compiled by :mod:`pa_env.rules`, which knows the types.
+    the arm and reward X of the round before (NO_ARM at first), writes the next offer, which is all zeros before, and
+    returns the arm that it is meant for, or NO_ARM. The last round is in ``results``. Compiled by
+    :mod:`pa_env.rules`, which knows the types.
 
     Returns:
         The misses of the targets, or -1 - (what :func:`play` says of a bad offer or answer), at which it stops.
@@ -260,6 +261,8 @@ def follow(
     misses, default, no_stop = 0, arrays.plays[0, :0], memory[:0]
     for _ in range(rounds):
         arm, reward = int(results[0, Result.ARM]), results[0, Result.REWARD]
+        for b in range(offers.shape[1]):
+            offers[0, b] = 0.0
         target = rule(memory, arrays.plays[0], arrays.arms[0, Row.PRINCIPAL_SUM], arm, reward, offers[0])
         bad = play(arrays, linear, offers, default, default, no_stop, results)
         if bad >= 0:

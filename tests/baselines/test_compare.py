@@ -15,6 +15,7 @@ from baselines.benchmark.statistics import mean_interval
 from baselines.protocol import Rounds
 from baselines.scripted.profit_target import ProfitTarget
 from pa_env import IID
+from pa_env.layout import SCORES
 
 OWN = """
 import pa_env
@@ -63,31 +64,32 @@ def found() -> Comparison:
     return compare(["zero", "profit-target", "oracle"], horizon=60, seeds=30)
 
 
-@pytest.mark.parametrize("score", players.SCORES)
+@pytest.mark.parametrize("score", SCORES)
 def test_the_episodes_are_those_of_simulate(found: Comparison, score: str) -> None:
     for name in ("zero", "profit-target", "oracle"):
         alone = simulate(name, horizon=60, seeds=range(30), checkpoints=found.checkpoints)
-        assert_array_equal(found.samples[name][players.SCORES.index(score)], alone.scores[score])
+        assert_array_equal(found.samples[name][SCORES.index(score)], alone.scores[score])
 
 
 def test_the_table_says_what_the_episodes_were(found: Comparison) -> None:
-    final = found.samples["zero"][:, :, -1]
+    final = found.samples["zero"][[SCORES.index(score) for score in found.scores], :, -1]
     row = found.table.loc["zero"]
     assert found.table.index.tolist() == ["oracle", "profit-target", "zero"]
     ends = zip(*mean_interval(final.T), strict=True)
-    for sums, score, (low, high) in zip(final, players.SCORES, ends, strict=True):
+    for sums, score, (low, high) in zip(final, found.scores, ends, strict=True):
         assert (row[score], row[f"{score}_low"], row[f"{score}_high"]) == pytest.approx((sums.mean(), low, high))
         spread = [row[f"{score}_{name}"] for name in ("median", "q05", "q95")]
         assert spread == pytest.approx(np.quantile(sums, (0.5, 0.05, 0.95)).tolist())
 
 
 def test_differences_are_paired(found: Comparison) -> None:
-    paired = found.samples["zero"][:, :, -1] - found.samples["profit-target"][:, :, -1]
+    defined = [SCORES.index(score) for score in found.scores]
+    paired = (found.samples["zero"] - found.samples["profit-target"])[defined, :, -1]
     low, high = mean_interval(paired.T)
     rows = found.difference("zero", "profit-target")
-    assert rows.index.tolist() == list(players.SCORES)
+    assert rows.index.tolist() == list(found.scores)
     assert_array_equal(rows.to_numpy(), np.stack([paired.mean(axis=1), low, high], axis=1))
-    assert found.difference("zero", "zero").to_numpy().tolist() == [[0.0] * 3] * 5
+    assert found.difference("zero", "zero").to_numpy().tolist() == [[0.0] * 3] * len(found.scores)
     with pytest.raises(ValueError, match=r"'zer'.*zero"):
         found.difference("zer", "zero")
 
@@ -250,6 +252,21 @@ def test_runs_as_tables_and_figures() -> None:
     assert many.plot().axes[0].get_ylabel() == "regret $R_t$"
     with pytest.raises(ValueError, match="score = 'profit'"):
         many.plot("profit")
+    for score in SCORES:
+        if score == "regret_fixed":
+            with pytest.raises(ValueError, match="'regret_fixed' is not defined for this agent"):
+                many.plot(score)
+        else:
+            assert many.plot(score).axes[0].get_ylabel()
+
+
+def test_scores_that_only_some_agents_have() -> None:
+    greedy, typed = (compare(["zero"], agent=agent, horizon=20, seeds=3) for agent in ("oracle", "types"))
+    assert "regret_fixed" not in greedy.table
+    assert typed.table["regret_fixed"].notna().all()
+    assert typed.plot("regret_fixed").axes[0].lines
+    with pytest.raises(ValueError, match="score = 'regret_fixed'"):
+        greedy.plot("regret_fixed")
 
 
 @pytest.mark.parametrize("name", [name for name in baselines.principals() if name not in ("linear", "c-ipa", "fixed")])

@@ -1,5 +1,6 @@
 """Many episodes in one call: each is what its seed gives alone, bit for bit, whoever plays."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,14 @@ from helpers import OwnAgent
 from numpy.testing import assert_array_equal
 
 import baselines
-from baselines import Run, rl, simulate
+from baselines import Principal, Run, follow, rl, simulate
+from baselines.protocol import Rounds
 from baselines.registry import parameters
 from baselines.simulation import ROUNDS_AT_ONCE
 from pa_env import IID
+from pa_env.game import Game
+from pa_env.layout import ARM, REWARD
+from pa_env.rules import compile_rule
 
 SEEDS = [3, 0, 10**12, 7, 3]
 
@@ -60,6 +65,38 @@ def test_instances_of_ones_own_are_drawn_for_each() -> None:
     many = simulate("bracket-ucb", instance, horizon=100, seeds=[4, 5])
     same(many, [simulate("bracket-ucb", instance, horizon=100, seed=s, checkpoints=[100]) for s in (4, 5)])
     assert many.regret[0] != many.regret[1]
+
+
+@compile_rule
+def one_entry(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    """Writes one entry of the offer, another each round, and leaves the others alone."""
+    memory[0] = (memory[0] + 1) % offer.size
+    offer[int(memory[0])] = 0.4
+    return int(memory[0])
+
+
+class OneEntry(Principal):
+    name = "one-entry"
+
+    def rounds(self) -> Rounds:
+        yield follow(one_entry, np.zeros(1), rounds=self.horizon)
+
+
+@pytest.mark.parametrize("instance", ["uniform", "unit-ball"])
+def test_an_offer_begins_at_zero_in_every_round(instance: str, tmp_path: Path) -> None:
+    principal = OneEntry(n_arms=5, horizon=20)
+    many = simulate(principal, instance, agent="oracle", seeds=range(4))
+    for seed in range(4):
+        principal.reset(seed=seed)
+        game = Game(instance=instance, agent="oracle", horizon=20)
+        game.begin(seeds=[seed])
+        for _ in range(20):  # step by step
+            result = game.play(principal.offer())[0]
+            principal.observe(int(result[ARM]), result[REWARD])
+        assert game.totals()["utility"] == many.utility[seed, -1]
+        for more in ({"checkpoints": [7, 20]}, {"trace": tmp_path / "rounds.parquet"}):
+            again = simulate(principal, instance, agent="oracle", seed=seed, **more)  # type: ignore[arg-type]
+            assert again.utility[-1] == many.utility[seed, -1]
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
     loaded = set(output.split())
     digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in versions.sources()}
     assert loaded >= {"baselines.rl.trained", "baselines.scripted.steiner", "pa_env.kernel"}
-    beside = {"baselines", "baselines.benchmark", "baselines.files", "baselines.tasks"}
+    beside = {"baselines", "baselines.benchmark", "baselines.comparison", "baselines.files", "baselines.tasks"}
     assert loaded - digested == beside
 
 

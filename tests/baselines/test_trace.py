@@ -124,6 +124,9 @@ def test_a_sweep_keeps_every_round_of_its_blocks(tmp_path: Path) -> None:
     assert rounds.groupby("seed")["regret"].sum().to_dict() == pytest.approx(final.to_dict())
     assert command("--seeds", "3").exit_code == 0
     assert not path.exists()  # it would lack a seed
+    assert command("--seeds", "2", "--trace").exit_code == 0
+    assert set(pq.read_table(path)["seed"].to_pylist()) == {0, 1, 2}  # no seed that was there is lost
+    assert set(pq.read_table(*out.glob("blocks/*.parquet"))["seed"].to_pylist()) == {0, 1, 2}
     refused = command("--trace", "--engine", "ray")
     assert refused.exit_code == 1
     assert "trace is for engine = 'local'" in refused.output
