@@ -405,7 +405,12 @@ def test_bounds_are_checked_when_a_game_is_made() -> None:
 
 
 def test_a_memory_is_a_vector() -> None:
-    for memory, error in ((-1, "memory = -1"), ([[1.0]], r"memory of shape \(1, 1\)"), ("abc", "memory = 'abc'")):
+    for memory, error in (
+        (-1, "memory = -1"),
+        ([[1.0]], r"memory = \[\[1.0\]\]"),
+        ([np.nan], r"memory = \[nan\]"),
+        ("abc", "memory = 'abc'"),
+    ):
         with pytest.raises((ValueError, TypeError), match=error):
             CompiledAgent(greedy_choice, nothing, memory)  # type: ignore[arg-type]
 
