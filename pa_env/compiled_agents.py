@@ -163,7 +163,7 @@ def compile_own(argument: str, function: Any) -> Any:
         raise TypeError(f"{argument} = {function.__name__} {what}: {reason}") from None
     made.disable_compile()
     (found,) = made.nopython_signatures
-    if numba.types.unliteral(found.return_type) != signature.return_type:
+    if numba.types.unliteral(found.return_type) != signature.return_type:  # type: ignore[no-untyped-call]
         remedy = "it must return nothing" if argument == "learn" else "it must return an arm's index, np.int64(arm)"
         raise TypeError(f"{argument} = {function.__name__} returns {found.return_type}: {remedy}")
     return made

@@ -14,6 +14,7 @@ from pa_env.game import Game
 from pa_env.layout import Floats
 from pa_env.rules import compile_rule
 from pa_env.scripted_agents import AgentLike
+from pa_env.two_player_vector import TwoPlayerVectorEnv
 
 
 def turn_about(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
@@ -22,7 +23,7 @@ def turn_about(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offe
     for a in range(offer.size):
         offer[a] = 0.3 if a == paid else 0.0
     memory[0] += 1.0
-    return paid
+    return int(paid)
 
 
 def greedy_choice(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
@@ -89,13 +90,14 @@ def agents() -> Iterator[Row]:
     yield Row("agent: in Python", lambda: game.play(offer), 1, draws, DRAWS, "draws a round", 2300.0)
     own, built_in = held(5, averaging), held(5, "empirical-mean")
     yield Row("agent: compiled by a user, held", own, ROUNDS, built_in, ROUNDS, "of empirical-mean", 4.0)
-    copies, settings = 1024, {"horizon": 200, "agent": "oracle"}
+    copies = 1024
+    settings: Any = {"horizon": 200, "agent": "oracle"}
     both = both_seats(principal_agent_v0.vector_env(copies, **settings), 8)
     one = batched(gym.make_vec("PrincipalAgent-v0", num_envs=copies, **settings), 8)
     yield Row("both seats, 1024 copies", both, 8 * copies, one, 8 * copies, "of one seat", 2.0)
 
 
-def both_seats(envs: principal_agent_v0.TwoPlayerVectorEnv, rounds: int) -> Callable[[], object]:
+def both_seats(envs: TwoPlayerVectorEnv, rounds: int) -> Callable[[], object]:
     """``rounds`` rounds of both seats, with moves drawn beforehand."""
     rng, most = np.random.default_rng(0), envs.game.max_incentive
     offers = [rng.random((envs.num_envs, envs.game.n_arms)) * most for _ in range(8)]
