@@ -96,13 +96,8 @@ def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str]], gap: float =
         heights[i] = min(heights[i], highest)
         highest = heights[i] - gap
     for (x, y, name), height in zip(ends, heights, strict=True):
-        axes.annotate(
-            name,
-            (x, y),
-            (1.03, height),
-            textcoords="axes fraction",
-            va="center",
-            fontsize="x-small",
-            color=INK,
-            arrowprops={"arrowstyle": "-", "color": REST.colour, "linewidth": 0.6, "relpos": (0, 0.5), "shrinkB": 0},
+        across, up = to_axes.transform((x, y))
+        axes.plot(
+            [across, 1.03], [up, height], color=REST.colour, linewidth=0.6, transform=axes.transAxes, clip_on=False
         )
+        axes.text(1.035, height, name, va="center", fontsize="x-small", color=INK, transform=axes.transAxes)

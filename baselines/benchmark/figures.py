@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from baselines.benchmark.drawing import INK, legend, lines, new_figure, shown, tidy
 from baselines.benchmark.statistics import SLOPE_DECADES
@@ -123,6 +124,7 @@ def offers(summary: pd.DataFrame, paid: pd.DataFrame, styles: Styles) -> Figure:
     for axes in grid.flat[len(principals) - columns : len(principals)]:  # the lowest panel of each column
         axes.tick_params(labelbottom=True)
     grid[0, 0].set_xscale("log")
+    grid[0, 0].xaxis.set_minor_locator(NullLocator())  # they would take most of the time
     figure.supxlabel("rounds played t", fontsize="medium", y=0.08 / height)
     figure.supylabel("incentive", fontsize="medium", x=0.1 / width)
     return figure

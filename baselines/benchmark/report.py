@@ -4,8 +4,13 @@
 one of them as text.
 """
 
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -15,6 +20,10 @@ from baselines.files import write_whole
 from pa_env.checks import known
 from pa_env.instances import FAMILIES
 
+if TYPE_CHECKING:
+    from baselines.benchmark.styles import Styles
+
+FEW_TASKS = 4
 IN_TERMINAL = ("regret", "regret_difference", "utility")
 FORMATS = ("csv", "json", "markdown", "latex")
 
@@ -51,28 +60,19 @@ def as_text(summary: pd.DataFrame, format: str) -> str:
 
 def build(made: Report) -> Path:
     """Write ``report/`` in its folder: table.csv, table.md, figures/*.png, index.html. Returns the page's path."""
-    from rich.progress import track
-
-    from baselines.benchmark import figures
-    from baselines.benchmark.drawing import as_png
     from baselines.benchmark.page import page
     from baselines.benchmark.styles import styles
 
     _, results, summary = made
     curves = statistics.curves(results.rows)
     chosen = styles(summary)
-    about, images = {}, {}
-    for task, rows in track(results.rows.groupby("task", sort=False), "figures", transient=True):
-        part, lines = (table[table["task"] == task] for table in (summary, curves))
+    about, jobs = {}, {}
+    for task, rows in results.rows.groupby("task", sort=False):
+        arms, part, lines = results.arms[task], summary[summary["task"] == task], curves[curves["task"] == task]
         about[task] = tables.about(task, rows)
-        arms, drawn = results.arms[task], {}
-        if lines["rounds"].nunique() > 1:
-            drawn["regret"] = figures.regret(part, lines, chosen)
-            drawn["growth"] = figures.growth(part, lines, chosen)
-        if results.manifest["tasks"][task]["instance"] in FAMILIES:  # a report runs no code of users
-            drawn["plays"] = figures.plays(part, behaviour.shares(rows, arms))
-        drawn["offers"] = figures.offers(part, behaviour.paid(rows, arms), chosen)
-        images[task] = {name: as_png(figure) for name, figure in drawn.items()}
+        ours = results.manifest["tasks"][task]["instance"] in FAMILIES  # a report runs no code of users
+        jobs[task] = part, lines, behaviour.shares(rows, arms) if ours else None, behaviour.paid(rows, arms), chosen
+    images = dict(zip(jobs, _draw_all(list(jobs.values())), strict=True))
     files = {f"figures/{task}-{name}.png": data for task in images for name, data in images[task].items()}
     files["table.csv"] = as_text(summary, "csv").encode()
     overall = overview.overview(results, summary)
@@ -84,6 +84,35 @@ def build(made: Report) -> Path:
     for name, data in files.items():
         write_whole(report / name, data)
     return report / "index.html"
+
+
+def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, bytes]]:
+    """The figures of each task; those of many are drawn by a process for each core."""
+    from rich.progress import track
+
+    with ExitStack() as stack:
+        drawn = (_draw(*job) for job in jobs)
+        if len(jobs) > FEW_TASKS:
+            pool = ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"))
+            drawn = stack.enter_context(pool).map(_draw, *zip(*jobs, strict=True))  # type: ignore[assignment]
+        yield from track(drawn, "figures", len(jobs), transient=True)
+
+
+def _draw(
+    part: pd.DataFrame, lines: pd.DataFrame, shares: pd.DataFrame | None, paid: pd.DataFrame, chosen: "Styles"
+) -> dict[str, bytes]:
+    """The figures of a task as PNG files, by name."""
+    from baselines.benchmark import figures
+    from baselines.benchmark.drawing import as_png
+
+    drawn = {}
+    if lines["rounds"].nunique() > 1:
+        drawn["regret"] = figures.regret(part, lines, chosen)
+        drawn["growth"] = figures.growth(part, lines, chosen)
+    if shares is not None:
+        drawn["plays"] = figures.plays(part, shares)
+    drawn["offers"] = figures.offers(part, paid, chosen)
+    return {name: as_png(figure) for name, figure in drawn.items()}
 
 
 def show(made: Report) -> None:

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 SCORES = ("regret", "regret_oracle", "regret_bar", "utility")
 COMPARED = ("regret", "utility")
 SLOPE_DECADES = 2  # a slope is fitted to the checkpoints of the last two decades of a run
-RESAMPLES = 5000
+FEW, RESAMPLES = 100, (10_000, 2_000)  # resamples of few samples, and of more
 MANY = 1000  # samples, above which a mean is normal enough
 LEVELS = special.ndtri(np.array([0.025, 0.975]))
 LEAST_REGRET = 1.0  # a round's worth: with less in all there is no growth to speak of
@@ -57,36 +57,44 @@ def mean_interval(samples: Floats) -> tuple[Floats, Floats]:
 
 @functools.lru_cache(maxsize=4)
 def _shares(n: int) -> Floats:
-    """How often each of ``n`` samples is drawn in each resample, divided by n: (RESAMPLES, n), the same each time."""
-    drawn: Floats = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES) / n
+    """How often each of ``n`` samples is drawn in each resample, divided by n: (resamples, n), the same each time."""
+    drawn: Floats = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES[n > FEW]) / n
     return drawn
 
 
 def _bca(samples: Floats) -> Floats:
     """Ends (2, C) of the BCa intervals of the means of the columns; nan where resamples are all on one side."""
     n, mean = len(samples), samples.mean(axis=0)
-    drawn = _shares(n) @ samples
+    drawn = np.sort((_shares(n) @ samples).T)  # (C, resamples)
     tie = 1e-12 * np.abs(samples).max(axis=0)
-    below = ((drawn < mean - tie).mean(axis=0) + (drawn <= mean + tie).mean(axis=0)) / 2
+    below = [np.searchsorted(means, (m - e, m + e)).mean() for means, m, e in zip(drawn, mean, tie, strict=True)]
     pull = (samples - mean) / (n - 1)  # what leaving each one out does to the mean
     skew = (pull**3).sum(axis=0) / (6 * (pull**2).sum(axis=0) ** 1.5)
     with np.errstate(invalid="ignore"):  # nan says it
-        centre = special.ndtri(below)
+        centre = special.ndtri(np.array(below) / drawn.shape[1])
         shifted = centre + LEVELS[:, None]
         levels = special.ndtr(centre + shifted / (1 - skew * shifted))
-    ends = [np.quantile(column, level) for column, level in zip(drawn.T, np.nan_to_num(levels.T, nan=0.5), strict=True)]
-    return np.where(np.isnan(levels), np.nan, np.transpose(ends))
+    ranks = np.linspace(0, 1, drawn.shape[1])
+    return np.array(
+        [[np.interp(level, ranks, means) for level, means in zip(end, drawn, strict=True)] for end in levels]
+    )
 
 
 def curves(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean, low and high of R_t at each checkpoint; columns: task, principal, rounds, mean, low, high."""
     parts = []
     for (task, principal), cells in rows.groupby(["task", "principal"], sort=False):
-        table = cells.pivot(index="seed", columns="rounds", values="regret")
-        low, high = mean_interval(table.to_numpy(np.float64))
-        values = {"rounds": table.columns, "mean": table.mean().to_numpy(), "low": low, "high": high}
+        marks, regret = _by_seed(cells)
+        low, high = mean_interval(regret)
+        values = {"rounds": marks, "mean": regret.mean(axis=0), "low": low, "high": high}
         parts.append(pd.DataFrame({"task": task, "principal": principal, **values}))
     return pd.concat(parts, ignore_index=True)
+
+
+def _by_seed(rows: pd.DataFrame) -> tuple[NDArray[np.int64], Floats]:
+    """The checkpoints (C,) of one principal's runs in a task, and R_t at each of them (seeds, C)."""
+    marks, order = np.unique(rows["rounds"]), np.lexsort((rows["rounds"], rows["seed"]))
+    return marks, rows["regret"].to_numpy(np.float64)[order].reshape(-1, marks.size)
 
 
 def growth(cells: pd.DataFrame) -> tuple[float, float, float]:
@@ -96,14 +104,11 @@ def growth(cells: pd.DataFrame) -> tuple[float, float, float]:
     ``python -m baselines slopes``). nan where there is nothing to fit: hardly any regret, a mean that is not positive
     (agents that explore can make it so), or fewer than three checkpoints.
     """
-    late = cells[cells["rounds"] >= cells["horizon"] / 10**SLOPE_DECADES]
-    table = late.pivot(index="seed", columns="rounds", values="regret")
-    regret, mean = table.to_numpy(np.float64), table.mean().to_numpy()
+    marks, regret = _by_seed(cells[cells["rounds"] >= cells["horizon"] / 10**SLOPE_DECADES])
+    mean = regret.mean(axis=0)
     if len(mean) < 3 or mean.min() <= 0 or mean[-1] < LEAST_REGRET:
         return np.nan, np.nan, np.nan
-    centred = np.log(table.columns.to_numpy(np.float64))
-    centred -= centred.mean()
-
+    centred = np.log(marks) - np.log(marks).mean()
     fit = centred / (centred @ centred)
     slope, n = float(np.log(mean) @ fit), len(regret)
     if n < 2:
@@ -141,10 +146,10 @@ def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
         scores = final.loc[final["principal"] == principal, list(SCORES)].to_numpy(np.float64)
         record = {"task": task, "principal": principal, "privileged": privileged(principal), "best": principal == best}
         record |= {"seeds": len(scores), **_with_interval(SCORES, scores), "paired_seeds": len(paired["regret"])}
-        for score, table in paired.items():
-            comparable = best is not None and len(table)
-            difference = (table[principal] - table[best]).to_numpy(np.float64) if comparable else np.array([np.nan])
-            record |= _with_interval([f"{score}_difference"], difference[:, None])
+        differences = np.full((1, len(COMPARED)), np.nan)
+        if best is not None and len(shared):
+            differences = np.column_stack([table[principal] - table[best] for table in paired.values()])
+        record |= _with_interval([f"{score}_difference" for score in COMPARED], differences)
         record |= zip(("slope", "slope_low", "slope_high"), growth(runs), strict=True)
         records.append(record)
     return pd.DataFrame(records).sort_values("regret", ignore_index=True)
