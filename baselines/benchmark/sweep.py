@@ -85,7 +85,8 @@ def plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int | Non
         try:
             described |= processes.call(TIMEOUT, _look, blocks) if own else _look(blocks)
         except ChildProcessError as error:
-            raise ValueError(f"{', '.join(own)} can't play task {blocks[0].task.name}: {error}") from error
+            named = ", ".join(dict.fromkeys(block.principal for block in blocks))
+            raise ValueError(f"{named} can't play task {blocks[0].task.name}: {error}") from error
     return Plan([block for each in zip_longest(*parts) for block in each if block is not None], described)
 
 
