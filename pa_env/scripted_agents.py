@@ -230,6 +230,7 @@ class ScriptedAgent:
         if self.declaration.iid_only and dim:
             raise ValueError(f"agent = {self.name!r} has means of its own, and rewards here are linear: use 'oracle'")
         rules["kind"], rules["knows"], rules["learns"] = self.kind, self.is_oracle, not self.is_oracle
+        rules["maximises"] = self.kind in (Kind.LEARNER, Kind.ORACLE, Kind.TYPES) and self.temperature == 0.0
         rules["c0"], rules["exponent"], rules["temperature"] = self.c0, self.exponent, self.temperature
         rules["ties"], rules["exploration"] = TIES[self.ties], self._exploration(n_arms)
         rules["n_types"], rules["draws_types"] = self.n_types, isinstance(self.types, int)
