@@ -47,7 +47,11 @@ class Run:
     ``regret`` is R_T, against the best incentives for the agent's beliefs at the time; ``regret_oracle`` is
     R_T^oracle, against the best incentives for its true means; ``regret_bar`` is Rbar_T, which charges every incentive
     offered; ``utility`` sums X - pi_A, ``expected_utility`` theta_A - pi_A, and ``overpayment`` what was paid above
-    pi*_A(t).
+    pi*_A(t). ``regret`` can be negative against an agent that does not maximise; ``regret_response`` compares with the
+    best response to the agent's own choice law (NaN where it is not known, see :mod:`pa_env.kernel.responses`).
+    ``agent_regret`` is the agent's own, against its best arm under the offers made; over a window it is the difference
+    of two checkpoints. ``regret_fixed`` is against the best fixed price on one arm in hindsight (NaN unless the agent
+    has types); it is not a sum.
 
     Args:
         checkpoints: (C,), in rounds played.

@@ -7,7 +7,16 @@ the agent, arm 1 is worth 0.1 and 0.6: a greedy agent would play arm 0 for an in
 
     python examples/both_seats.py
 
-RESULTS
+It takes twelve seconds (2 busy cores) and printed, from its one seed,
+
+    updates   principal's utility   agent's return   arm 0 played   incentive taken   (a round)
+          1                 0.258            0.632            45%             0.459
+         50                 0.271            0.562            33%             0.273
+        100                 0.195            0.601            25%             0.415
+        150                 0.274            0.613            47%             0.425
+        200                 0.299            0.610            53%             0.422
+        250                 0.271            0.608            45%             0.415
+        300                 0.314            0.609            55%             0.416
 
 At first the principal saves, and is refused; then it pays a little more than a greedy agent would ask. They do not come
 to rest: what one of them learns changes the world of the other.
@@ -26,7 +35,7 @@ from pa_env import principal_agent_v0
 INSTANCE = pa_env.IID(mu=[0.2, 0.6], theta=[0.9, 0.1])
 LEVELS = np.linspace(0.0, 0.9, 10)  # incentives on arm 0 that the principal chooses from
 HORIZON, COPIES = 20, 128
-EPOCHS, CLIP = 4, 0.2
+EPOCHS, CLIP = 3, 0.2
 
 
 class Learner:
@@ -95,7 +104,7 @@ def main(updates: int) -> None:
         for player, learner in learners.items():
             learner.learn(rewards[player])
         totals.append([*(rewards[player].mean() for player in learners), np.isfinite(paid).mean(), np.nanmean(paid)])
-        if update == 1 or update % (updates // 8 or 1) == 0:
+        if update == 1 or update % (updates // 6 or 1) == 0:
             utility, gain, share, incentive = np.mean(totals, axis=0)
             print(f"{update:7} {utility:21.3f} {gain:16.3f} {share:14.0%} {incentive:17.3f}")
             totals = []

@@ -114,7 +114,7 @@ class CompiledAgent:
     def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
         """Write it into a game's record of rules (:data:`pa_env.layout.RULES`)."""
         check_own_bounds(self.choose, self.learn, n_arms, self.memory_for(n_arms))
-        rules["kind"] = Kind.COMPILED
+        rules["kind"], rules["maximises"] = Kind.COMPILED, False
         self.write_addresses(rules)
 
     def write_addresses(self, rules: NDArray[Any]) -> None:

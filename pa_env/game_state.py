@@ -90,7 +90,8 @@ class GameState:
         self._python = None if scripted else PythonAgents(self.agent, self.copies, self.n_arms)  # type: ignore[arg-type]
         self._initial = np.zeros(self.dim or self.n_arms)
         rules = self.arrays.rules
-        rules["horizon"], rules["max_incentive"], rules["kind"] = self.horizon, self.max_incentive, Kind.PYTHON
+        rules["horizon"], rules["max_incentive"] = self.horizon, self.max_incentive
+        rules["kind"], rules["maximises"] = Kind.PYTHON, True  # its arms are forced
         if scripted is not None:
             scripted.write_rules(rules, self.n_arms, self.dim)
             self._initial = scripted.initial_for(self.n_arms, self.dim)

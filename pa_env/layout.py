@@ -214,6 +214,7 @@ RULES = np.dtype(
         ("kind", "i8"),  # of the agent, see pa_env.kernel.agents.Kind
         ("learns", "i8"),  # whether its rewards move its means
         ("knows", "i8"),  # whether it knows its means
+        ("maximises", "i8"),  # whether it plays a maximiser of muhat + pi, exploration aside
         ("exploration", "i8"),
         ("ties", "i8"),
         ("horizon", "i8"),

@@ -80,7 +80,7 @@ def greedy(arrays: Arrays, offers: Floats, i: int) -> Answer:
     return Answer(arm, best, highest, joint, offered, deserved)
 
 
-@compiled
+@inlined
 def logit_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
     """The arm of a logit agent: arm b with a probability proportional to exp((muhat_b + pi_b) / temperature)."""
     arms, scale, total = arrays.arms, 1.0 / arrays.rules[0].temperature, 0.0
@@ -105,14 +105,10 @@ def repeats(arrays: Arrays) -> bool:
     return kind == Kind.LEARNER or kind == Kind.ORACLE
 
 
-@inlined
-def decide(arrays: Arrays, offers: Floats, i: int) -> Answer:
-    """The answer of copy ``i``'s agent to its offer in the round to come; nothing moves.
-
-    The arm of a user's own function may be no arm at all, see :func:`bad_answer`.
-    """
-    answer = greedy(arrays, offers, i)
-    arm, kind = answer.arm, arrays.rules[0].kind
+@compiled
+def other_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
+    """The arm of an agent that does not maximise muhat_b + pi_b, whose maximum is ``best``."""
+    arm, kind = NO_ARM, arrays.rules[0].kind
     if kind == Kind.EXP3:
         arm = exp3_arm(arrays, offers, i)
     elif kind == Kind.UCB or kind == Kind.THOMPSON:
@@ -120,8 +116,21 @@ def decide(arrays: Arrays, offers: Floats, i: int) -> Answer:
     elif kind == Kind.COMPILED:
         drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, arrays.state[i].t + 1))
         arm = call_choose(arrays, offers, i, arrays.rules[0].choose, drawn)
-    elif arrays.rules[0].temperature > 0.0:
-        arm = logit_arm(arrays, offers, i, answer.best)
+    else:
+        arm = logit_arm(arrays, offers, i, best)
+    return arm
+
+
+@inlined
+def decide(arrays: Arrays, offers: Floats, i: int) -> Answer:
+    """The answer of copy ``i``'s agent to its offer in the round to come; nothing moves.
+
+    The arm of a user's own function may be no arm at all, see :func:`bad_answer`.
+    """
+    answer = greedy(arrays, offers, i)
+    arm = answer.arm
+    if not arrays.rules[0].maximises:
+        arm = other_arm(arrays, offers, i, answer.best)
     elif arrays.rules[0].c0 > 0.0 and explores(arrays, i):
         explored = explored_arm(arrays, offers, i, answer.best)
         arm = explored if explored != NO_ARM else arm

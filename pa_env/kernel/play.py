@@ -18,13 +18,7 @@ from pa_env.kernel.least_squares import learn_linear
 from pa_env.kernel.low_regret import exp3_learn
 from pa_env.kernel.observations import update_summary
 from pa_env.kernel.own_functions import call_learn
-from pa_env.kernel.responses import (
-    Exploring,
-    exploring_response,
-    has_exploring_response,
-    has_own_response,
-    own_response,
-)
+from pa_env.kernel.responses import add_exploring, add_response, has_exploring_response
 from pa_env.kernel.types import next_type
 from pa_env.layout import (
     BLOCK_SIZE,
@@ -116,7 +110,11 @@ def play(
         return bad
     arms, totals, n_arms, learns = arrays.arms, arrays.totals, offers.shape[1], arrays.rules[0].learns
     ahead, watches = linear is None and repeats(arrays), stop.size > 0
-    explores, has_own_law = has_exploring_response(arrays), has_own_response(arrays)
+    explores, maximises, has_types = (
+        has_exploring_response(arrays),
+        arrays.rules[0].maximises,
+        arrays.rules[0].n_types > 0,
+    )
     i, begun, block, misses, held = 0, arrays.state[0].t, 1, 0, 0
     if watches:
         held, misses = int(stop[Stop.HELD]), int(stop[Stop.MISSES])
@@ -142,19 +140,13 @@ def play(
                 block = min(4 * block, BLOCK_SIZE)
                 if size > 1:
                     other = others(arrays, offers, i, arm)
-            response = Exploring(size, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-            if explores:
-                response = exploring_response(arrays, i, arm, size)
-                size = response.size
 
             theta, mean, n = arms[i, Row.THETA, arm], arms[i, Row.MEAN, arm], arrays.plays[i, arm]
             agent_sum, principal_sum = arms[i, Row.AGENT_SUM, arm], arms[i, Row.PRINCIPAL_SUM, arm]
             utility_sum, expected_sum = totals[i, 1, Score.UTILITY], totals[i, 1, Score.EXPECTED_UTILITY]
             regret_sum, overpayment_sum = totals[i, 1, Score.REGRET], totals[i, 1, Score.OVERPAYMENT]
             oracle_sum, bar_sum = totals[i, 1, Score.REGRET_ORACLE], totals[i, 1, Score.REGRET_BAR]
-            own_sum, response_sum = totals[i, 1, Score.AGENT_REGRET], totals[i, 1, Score.REGRET_RESPONSE]
-            if has_own_law:
-                response_sum += own_response(arrays, i) - (theta - offers[i, arm])
+            own_sum = totals[i, 1, Score.AGENT_REGRET]
             paid = offers[i, arm]
             net = theta - paid
             oracle = arrays.state[i].benchmark - net
@@ -172,11 +164,6 @@ def play(
                 x, r = arrays.scratch[Scratch.X, j], arrays.scratch[Scratch.R, j]
                 n += 1
                 t += 1
-                if explores:
-                    since = t - response.first
-                    p = response.chance + since * (response.slope + since * response.curve)
-                    here, there = (theta + mean) * (1.0 - p) + p * response.own, response.joint * (1.0 - p)
-                    response_sum += max(here, there + p * response.other) - (1.0 - p) * highest - net
                 principal_sum += x
                 utility_sum += x - paid
                 expected_sum += net
@@ -205,19 +192,23 @@ def play(
                 results[i, Result.ARM], results[i, Result.AGENT_REWARD] = arm, r
                 for b in range(n_arms):
                     results[i, Result.OPTIMAL + b] = highest - arms[i, Row.MEAN, b]
-            if arrays.rules[0].kind == Kind.EXP3:
-                exp3_learn(arrays, offers, i, arm, r)
+            if explores:
+                add_exploring(arrays, i, arm, t - arrays.state[i].t, net)
+            if not maximises:
+                add_response(arrays, i, net)
+                if arrays.rules[0].kind == Kind.EXP3:
+                    exp3_learn(arrays, offers, i, arm, r)
             arrays.plays[i, arm], arms[i, Row.PRINCIPAL_SUM, arm], arrays.state[i].t = n, principal_sum, t
             if linear is None:
                 arms[i, Row.MEAN, arm], arms[i, Row.AGENT_SUM, arm] = mean, agent_sum
             elif learns:
                 learn_linear(arrays, linear, i, arm, r)
-            if arrays.rules[0].learn > 0:
+            if not maximises and arrays.rules[0].learn > 0:
                 call_learn(arrays, i, arm, r)
             totals[i, 1, Score.UTILITY], totals[i, 1, Score.EXPECTED_UTILITY] = utility_sum, expected_sum
             totals[i, 1, Score.REGRET], totals[i, 1, Score.OVERPAYMENT] = regret_sum, overpayment_sum
             totals[i, 1, Score.REGRET_ORACLE], totals[i, 1, Score.REGRET_BAR] = oracle_sum, bar_sum
-            totals[i, 1, Score.AGENT_REGRET], totals[i, 1, Score.REGRET_RESPONSE] = own_sum, response_sum
+            totals[i, 1, Score.AGENT_REGRET] = own_sum
             if t % FLUSH == 0:
                 for k in range(totals.shape[2]):
                     totals[i, 0, k] += totals[i, 1, k]
@@ -225,7 +216,7 @@ def play(
             if arrays.summary.size > 0:
                 update_summary(arrays, offers, i, arm, x)
             arrays.state[i].arm = arm
-            if arrays.rules[0].n_types > 0:
+            if has_types:
                 next_type(arrays, i)
         if t >= end:
             if watches:

@@ -15,7 +15,6 @@ expectation in a round, given the past, is never negative:
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,34 +23,15 @@ from pa_env.kernel.agents import Kind
 from pa_env.kernel.exploration import exploration_probability
 from pa_env.kernel.low_regret import ucb_bonus
 from pa_env.kernel.types import fixed_benchmark
-from pa_env.layout import NO_ARM, SUMS, Arrays, Exploration, Floats, Row, Score
+from pa_env.layout import NO_ARM, SUMS, Arrays, Exploration, Floats, Row, Score, Scratch
 
 LONGEST_PIECE = 256  # rounds over which p_t is interpolated at most
-
-
-class Exploring(NamedTuple):
-    """The best response to an exploring agent over some rounds in which one arm is played."""
-
-    size: int  # for how many rounds it holds
-    first: int  # p_t = chance + x (slope + x curve), x = t - first
-    chance: float
-    slope: float
-    curve: float
-    own: float  # what exploration brings while the arm played is the maximiser
-    joint: float  # theta_b + muhat_b of the best other arm b
-    other: float  # what exploration brings while b is the maximiser
 
 
 @inlined
 def has_exploring_response(arrays: Arrays) -> bool:
     """Whether the agent explores in a way that is known."""
     return arrays.rules[0].c0 > 0.0 and arrays.rules[0].exploration != Exploration.FUNCTION
-
-
-@inlined
-def has_own_response(arrays: Arrays) -> bool:
-    """Whether the agent chooses by a known law that is not greedy on its beliefs, exploration aside."""
-    return arrays.rules[0].temperature > 0.0 or arrays.rules[0].kind == Kind.UCB
 
 
 @compiled
@@ -62,7 +42,7 @@ def sum_scores(arrays: Arrays, i: int, sums: Floats) -> None:
         sums[k] = arrays.totals[i, 0, k] + arrays.totals[i, 1, k]
     if kind == Kind.PYTHON or kind == Kind.COMPILED or kind == Kind.THOMPSON or kind == Kind.EXP3 or rules.explore > 0:
         sums[Score.REGRET_RESPONSE] = np.nan
-    elif not has_own_response(arrays) and not has_exploring_response(arrays):
+    elif rules.maximises and not has_exploring_response(arrays):
         sums[Score.REGRET_RESPONSE] = sums[Score.REGRET]
     sums[Score.REGRET_FIXED] = np.nan
     if kind == Kind.TYPES:
@@ -70,9 +50,12 @@ def sum_scores(arrays: Arrays, i: int, sums: Floats) -> None:
 
 
 @compiled
-def own_response(arrays: Arrays, i: int) -> float:
-    """What the best offer would leave in the round to come, in expectation."""
-    return logit_response(arrays, i) if arrays.rules[0].temperature > 0.0 else ucb_response(arrays, i)
+def add_response(arrays: Arrays, i: int, net: float) -> None:
+    """Add a round in which theta_A - pi_A was ``net``, before the agent learns from it."""
+    if arrays.rules[0].temperature > 0.0:
+        arrays.totals[i, 1, Score.REGRET_RESPONSE] += logit_response(arrays, i) - net
+    elif arrays.rules[0].kind == Kind.UCB:
+        arrays.totals[i, 1, Score.REGRET_RESPONSE] += ucb_response(arrays, i) - net
 
 
 @compiled
@@ -185,39 +168,68 @@ def find_chance(arrays: Arrays, i: int, t: int) -> None:
 
 
 @compiled
-def exploring_response(arrays: Arrays, i: int, arm: int, size: int) -> Exploring:
-    """The best response in the rounds to come, at most ``size``, in which ``arm`` is played.
+def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> None:
+    """Add rounds in which an exploring agent played ``arm``, before it learns from them.
 
     Only the mean of the arm played moves. While the best of the other arms is the same at both ends of some rounds, it
     is the best between them too: what an arm leaves is linear in p.
+
+    Args:
+        arrays: the game, as it was before these rounds; its scratch holds their rewards.
+        i: the copy.
+        arm: that was played.
+        rounds: how many.
+        net: theta_A - pi_A of each.
     """
-    copy, arms, t, n_arms = arrays.state[i], arrays.arms, arrays.state[i].t + 1, arrays.arms.shape[2]
-    if not copy.piece <= t < copy.piece_end:
-        find_chance(arrays, i, t)
+    copy, arms, n_arms = arrays.state[i], arrays.arms, arrays.arms.shape[2]
     uniform = arrays.rules[0].exploration == Exploration.UNIFORM and n_arms > 1
+    stops = arrays.rules[0].exploration >= Exploration.FIXED_ARM or n_arms == 1  # exploration, at one of the arms
     order = (NO_ARM, NO_ARM) if uniform else explored_order(arrays, i)
-    theta_sum, highest = 0.0, -np.inf
+    theta_sum, rival, share = 0.0, -np.inf, 1.0 / max(1, n_arms - 1)
     for b in range(n_arms):
         theta_sum += arms[i, Row.THETA, b]
-        highest = max(highest, arms[i, Row.MEAN, b])
-    stops = arrays.rules[0].exploration >= Exploration.FIXED_ARM or n_arms == 1  # exploration, at one of the arms
-    size = 1 if stops else min(size, copy.piece_end - t)
-    x, y, share = t - copy.piece, t - copy.piece + size - 1, 1.0 / max(1, n_arms - 1)
-    p, q = copy.chance + x * (copy.slope + x * copy.curve), copy.chance + y * (copy.slope + y * copy.curve)
-    best = best_last = joint = other = own = -np.inf
-    found = last = NO_ARM
-    for b in range(n_arms):
-        both = arms[i, Row.THETA, b] + arms[i, Row.MEAN, b]
-        explored = both - highest  # if there is nothing to explore it plays b, at its cost pi*_b
-        if uniform:
-            explored = (theta_sum - arms[i, Row.THETA, b]) * share
-        elif (order[0] if order[0] != b else order[1]) >= 0 and n_arms > 1:
-            explored = arms[i, Row.THETA, order[0] if order[0] != b else order[1]]
-        if b == arm:
-            own = explored
-            continue
-        if (1.0 - p) * both + p * explored > best:
-            best, found, joint, other = (1.0 - p) * both + p * explored, b, both, explored
-        if (1.0 - q) * both + q * explored > best_last:
-            best_last, last = (1.0 - q) * both + q * explored, b
-    return Exploring(size if found == last else 1, copy.piece, copy.chance, copy.slope, copy.curve, own, joint, other)
+        rival = max(rival, arms[i, Row.MEAN, b] if b != arm else -np.inf)
+    theta, mean, n = arms[i, Row.THETA, arm], arms[i, Row.MEAN, arm], float(arrays.plays[i, arm])
+    learns, agent_sum, total, done = (
+        arrays.rules[0].learns,
+        arms[i, Row.AGENT_SUM, arm],
+        arrays.totals[i, 1, Score.REGRET_RESPONSE],
+        0,
+    )
+    while done < rounds:
+        t = copy.t + 1 + done
+        if not copy.piece <= t < copy.piece_end:
+            find_chance(arrays, i, t)
+        size = 1 if stops else min(rounds - done, copy.piece_end - t)
+        chance, slope, curve, x = copy.chance, copy.slope, copy.curve, t - copy.piece
+        y = x + size - 1
+        p, q, top = chance + x * (slope + x * curve), chance + y * (slope + y * curve), max(rival, mean)
+        best = best_last = joint = other = own = -np.inf
+        found = last = NO_ARM
+        for b in range(n_arms):
+            both = arms[i, Row.THETA, b] + (mean if b == arm else arms[i, Row.MEAN, b])
+            explored = both - top  # if there is nothing to explore it plays b, at its cost pi*_b
+            if uniform:
+                explored = (theta_sum - arms[i, Row.THETA, b]) * share
+            elif (order[0] if order[0] != b else order[1]) >= 0 and n_arms > 1:
+                explored = arms[i, Row.THETA, order[0] if order[0] != b else order[1]]
+            if b == arm:
+                own = explored
+                continue
+            if (1.0 - p) * both + p * explored > best:
+                best, found, joint, other = (1.0 - p) * both + p * explored, b, both, explored
+            if (1.0 - q) * both + q * explored > best_last:
+                best_last, last = (1.0 - q) * both + q * explored, b
+        size = size if found == last else 1
+        since = float(x)
+        for j in range(done, done + size):
+            p, top = chance + since * (slope + since * curve), max(rival, mean)
+            here, there = (1.0 - p) * (theta + mean) + p * own, (1.0 - p) * joint + p * other
+            total += max(here, there) - (1.0 - p) * top - net
+            since += 1.0
+            if learns:
+                agent_sum += arrays.scratch[Scratch.R, j]
+                n += 1.0
+                mean = agent_sum / n
+        done += size
+    arrays.totals[i, 1, Score.REGRET_RESPONSE] = total

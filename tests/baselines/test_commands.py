@@ -39,6 +39,8 @@ from pa_env.game import Game
         "slopes",
         "published",
         "matchups",
+        "types",
+        "own-regret",
         "tune",
     ],
 )

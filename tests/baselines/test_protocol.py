@@ -3,6 +3,7 @@
 import copy
 import inspect
 import itertools
+import math
 import pickle
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
@@ -39,7 +40,8 @@ class Played(NamedTuple):
 
 
 def totals_of(run: Run) -> dict[str, float]:
-    return {name: float(sums[-1]) for name, sums in run.scores.items()}
+    values = {name: float(sums[-1]) for name, sums in run.scores.items()}
+    return {name: math.nan if math.isnan(value) else value for name, value in values.items()}  # which equals itself
 
 
 def by_simulation(principal: Principal, seed: int, checkpoints: Any = None, **settings: Any) -> Played:

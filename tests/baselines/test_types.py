@@ -1,0 +1,86 @@
+"""Types of agents: the principal for smooth responses against a plain copy, and what the experiments claim."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import baselines
+from baselines.experiments import own_regret, types
+from baselines.scripted.price_grid import LOSSES, Entry, PriceGrid, price_grid_rule
+from pa_env import make_agent
+from pa_env.kernel.draws import U64, uniform
+
+K, T = 3, 300
+
+
+def plain_price_grid(lipschitz: float, key: int, answers: list[tuple[int, float]]) -> list[np.ndarray]:
+    """The offers of Tsallis-INF over single-arm prices, told these arms and rewards, from the papers' formulas."""
+    width = K ** (1 / 3) * (2 * lipschitz + 1) ** (-2 / 3) * T ** (-1 / 3)
+    prices = [min(1.0, width * (level + 1)) for level in range(math.ceil(1 / width))]
+    actions = [np.zeros(K), *(price * np.eye(K)[arm] for arm in range(K) for price in prices)]
+    losses, offers = np.zeros(len(actions)), []
+    for t, (arm, reward) in enumerate(answers, start=1):
+        rate = 2 / math.sqrt(t)
+
+        def excess(x: float, rate: float = rate) -> float:
+            return float((4 / (rate * (losses - x)) ** 2).sum()) - 1
+
+        low = losses.min() - 2 * math.sqrt(len(actions)) / rate - 1e-6
+        x = brentq(excess, low, losses.min() - 2 / rate, xtol=1e-13)
+        law = 4 / (rate * (losses - x)) ** 2
+        left = uniform.py_func(U64(key), t)  # type: ignore[attr-defined]
+        chosen = int(np.argmax(np.cumsum(law) > left))
+        offers.append(actions[chosen])
+        losses[chosen] += (1 - (reward - actions[chosen][arm])) / 2 / law[chosen]
+    return offers
+
+
+@pytest.mark.parametrize("lipschitz", [0.0, 3.0, 10.0])
+def test_price_grid_is_tsallis_inf_over_single_arm_prices(lipschitz: float) -> None:
+    rng = np.random.default_rng(0)
+    answers = [(int(rng.integers(K)), float(rng.integers(2))) for _ in range(T)]
+    principal = PriceGrid(K, T, lipschitz)
+    principal.reset(seed=4)
+    memory = principal.request().memory  # type: ignore[union-attr]
+    key = (int(memory[Entry.KEY_HIGH]) << 32) | int(memory[Entry.KEY_LOW])
+    for (arm, reward), expected in zip(answers, plain_price_grid(lipschitz, key, answers), strict=True):
+        np.testing.assert_allclose(principal.offer(), expected, rtol=0, atol=1e-12)
+        principal.observe(arm, reward)
+
+
+def test_its_probabilities_sum_to_one() -> None:
+    principal = PriceGrid(K, 5000, 5.0)
+    run = baselines.simulate(principal, agent=make_agent("types", temperature=0.2), seed=1)
+    assert np.isfinite(run.regret_fixed).all()
+    memory = np.zeros(LOSSES + 1 + K * 20)
+    memory[Entry.WIDTH], memory[Entry.NORMALISER] = 0.05, -np.inf
+    plays, sums, offer, rng = np.zeros(K, np.int64), np.zeros(K), np.zeros(K), np.random.default_rng(2)
+    for t in range(1, 400):
+        price_grid_rule()(memory, plays, sums, t % K if t > 1 else -1, float(rng.integers(2)), offer)
+        law = (2 / (2 / math.sqrt(t) * (memory[LOSSES:] - memory[Entry.NORMALISER]))) ** 2
+        assert law.sum() == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["zero", "ipa", "profit-target", "bracket-ucb", "price-grid"])
+def test_greedy_types_leave_a_regret_that_does_not_shrink(name: str) -> None:
+    for horizon in (2000, 20_000):
+        assert types.greedy_regrets(name, horizon, 3).mean() > 0.14 * horizon
+
+
+def test_the_growth_against_logit_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regret a round shrinks by much; the slope itself takes `python -m baselines types`."""
+    monkeypatch.setattr(types, "LOGIT_HORIZONS", (1000, 30_000))
+    short, long = types.logit_regrets(5).mean(axis=0) / (1000, 30_000)
+    assert long < 0.6 * short  # linear growth would leave it as it is
+
+
+def test_the_counterexample_to_no_regret() -> None:
+    horizon, runs = 2000, 600
+    greedy = own_regret.window_regrets("empirical-mean", horizon, runs)
+    stuck = greedy > horizon / 2
+    np.testing.assert_allclose(greedy[stuck], 0.8 * (horizon - 1), rtol=1e-9)
+    assert greedy[~stuck].max() < 5
+    assert 0.06 < stuck.mean() < 0.14  # a tenth, three standard deviations of 1.2 %
+    assert own_regret.window_regrets("ucb", horizon, 50).max() < 0.2 * horizon
