@@ -72,13 +72,13 @@ class Particle(Principal):
     ) -> None:
         self.particles = whole("particles", particles, 1, 100_000)
         self.parameters = {
-            Entry.BONUS: at_least("bonus", bonus, 0.0),
-            Entry.DECAY: at_least("decay", decay, 0.0),
-            Entry.FADE: at_least("fade", fade, 0.0),
-            Entry.CEILING: at_least("ceiling", ceiling, 0.0),
-            Entry.NEWNESS: finite("newness", newness),
-            Entry.TEACHING: finite("teaching", teaching),
-            Entry.PATIENCE: at_least("patience", patience, 0.0),
+            "bonus": at_least("bonus", bonus, 0.0),
+            "decay": at_least("decay", decay, 0.0),
+            "fade": at_least("fade", fade, 0.0),
+            "ceiling": at_least("ceiling", ceiling, 0.0),
+            "newness": finite("newness", newness),
+            "teaching": finite("teaching", teaching),
+            "patience": at_least("patience", patience, 0.0),
         }
         super().__init__(n_arms, horizon)
 
@@ -86,6 +86,6 @@ class Particle(Principal):
         """One request for the whole game."""
         memory = fresh_memory(self.n_arms, self.particles, self.rng)
         memory[Entry.HORIZON] = self.horizon
-        for entry, value in self.parameters.items():
-            memory[entry] = value
+        for name, value in self.parameters.items():
+            memory[Entry[name.upper()]] = value
         yield follow(particle_rule(), memory, self.horizon)

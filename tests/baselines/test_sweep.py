@@ -476,7 +476,7 @@ def test_list_shows_everything_a_line_an_item() -> None:
     assert {len(line) for line in lines} == {4}
     assert ["task", "k3-t100-misaligned"] in [line[:2] for line in lines]
     assert [line[2] for line in lines if line[:2] == ["agent", "exploratory"]] == [
-        "c0=1.0, exploration=uniform, ties=lowest, initial=0.0"
+        "c0=1.0, exponent=0.5, exploration=uniform, ties=lowest, initial=0.0"
     ]
     assert {line[0] for line in lines} == {"task", "suite", "principal", "agent", "instance"}
     as_json = CliRunner().invoke(app, ["list", "--suite", "short", "--json"])
