@@ -53,7 +53,7 @@ def compare(
     kept on disk: for studies that take hours use ``pa-bench run``, which resumes after an interruption. Needs the extra
     ``[bench]``.
 
-    >>> baselines.compare(["ipa", "elimination,constants=practical"], "k5-t200-uniform", seeds=20).checkpoints[-1]
+    >>> compare(["ipa", "elimination,constants=practical"], "k5-t200-uniform", seeds=20).checkpoints[-1]
     np.int64(200)
 
     Args:

@@ -176,7 +176,8 @@ def test_the_digest_changes_with_every_source_that_may_be_compiled() -> None:
     own = {path.name for pattern in compiling.KERNEL for path in Path(pa_env.__file__).parent.glob(pattern)}
     assert own == {
         *("layout.py", "compiling.py", "__init__.py"),
-        *("agents.py", "draws.py", "episodes.py", "instances.py", "least_squares.py", "observations.py", "play.py"),
+        *("agents.py", "draws.py", "episodes.py", "exploration.py", "instances.py", "laws.py", "least_squares.py"),
+        *("low_regret.py", "observations.py", "own_functions.py", "play.py", "responses.py", "types.py"),
     }
 
 
