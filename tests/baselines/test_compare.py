@@ -159,7 +159,7 @@ def test_whatever_the_setting_is_given_as() -> None:
     assert "agent OwnAgent" in drawn.setting
     linear = compare(["linear,constants=practical", "c-ipa"], instance="unit-ball", horizon=50, seeds=3)
     assert_array_equal(
-        linear.samples["c-ipa"][0],
+        linear.samples["c-ipa"][SCORES.index("regret")],
         simulate("c-ipa", "unit-ball", horizon=50, seeds=range(3), checkpoints=linear.checkpoints).regret,
     )
     assert compare(["zero"], "tiny", seeds=2).checkpoints[-1] == 50
