@@ -166,14 +166,21 @@ def test_whatever_the_setting_is_given_as() -> None:
 
 
 def test_other_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Local(Payer):
+    class Local(Principal):
         """As one that was defined in a notebook: no other process can import it."""
+
+        def __init__(self, n_arms: int, horizon: int, amount: float = 0.5) -> None:
+            super().__init__(n_arms, horizon)
+            self.amount = amount
+
+        def rounds(self) -> Rounds:
+            yield hold(0, self.amount, rounds=self.horizon)
 
     game: dict[str, Any] = {"instance": lambda rng: IID(rng.random(5), rng.random(5)), "horizon": 30, "seeds": 20}
     monkeypatch.setattr(players, "BLOCK_SEEDS", 7)
-    here = compare(["zero", Local, Payer(5, 30, 0.7)], **game, workers=1)
+    here = compare(["zero", Local, Local(5, 30, 0.7)], **game, workers=1)
     monkeypatch.setattr(players, "ALONE", -1.0)
-    there = compare(["zero", Local, Payer(5, 30, 0.7)], **game, workers=2)
+    there = compare(["zero", Local, Local(5, 30, 0.7)], **game, workers=2)
     for label, sums in here.samples.items():
         assert_array_equal(sums, there.samples[label], err_msg=label)
 
