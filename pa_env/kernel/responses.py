@@ -8,7 +8,7 @@ expectation in a round, given the past, is never negative:
 - greedy agents (also those of types, and UCB with its indices for means): max_a theta_a - pi*_a, as in R_T;
 - exploring agents: max_a (1 - p_t)(theta_a - pi*_a) + p_t x (what exploration brings while a is the maximiser), over
   offers with one maximiser: an offer that ties arms to the last digit would keep the agent from exploring them. From
-  round 64 on p_t is interpolated, with a relative error below 1e-7;
+  round 128 on p_t is interpolated, with a relative error below 1e-7;
 - logit agents: max over pi of sum_a P(a | pi)(theta_a - pi_a), see :func:`logit_response`;
 - NaN where the law, or its best response, is not known: Thompson sampling, EXP3, users' own agents, and exploration by
   a user's own function.
