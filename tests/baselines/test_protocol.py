@@ -1,6 +1,7 @@
 """A principal plays the same rounds through every interface, however its requests are paid out."""
 
 import copy
+import importlib.util
 import inspect
 import itertools
 import math
@@ -106,7 +107,7 @@ def by_predictions(principal: Principal, seed: int, **settings: Any) -> Played:
 
 def by_evaluate_policy(principal: Principal, seed: int, **settings: Any) -> Played:
     """Two episodes in Stable-Baselines3's own loop; the second must be Gymnasium's second."""
-    evaluation = pytest.importorskip("stable_baselines3.common.evaluation", reason="stable-baselines3 is not installed")
+    from stable_baselines3.common.evaluation import evaluate_policy
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -114,7 +115,7 @@ def by_evaluate_policy(principal: Principal, seed: int, **settings: Any) -> Play
     principal.attach(env.game)
     batch = DummyVecEnv([lambda: Monitor(env)])
     batch.seed(seed)
-    rewards, lengths = evaluation.evaluate_policy(principal, batch, n_eval_episodes=2, return_episode_rewards=True)
+    rewards, lengths = evaluate_policy(principal, batch, n_eval_episodes=2, return_episode_rewards=True)
     assert lengths == [T, T]
     assert rewards == pytest.approx([episode.totals["utility"] for episode in env.episodes], rel=1e-5, abs=0.01)
     assert env.episodes[:2] == two_episodes(principal, seed, **settings)
@@ -151,6 +152,8 @@ INTERFACES: dict[str, Callable[..., Played]] = {
     "evaluate_policy": by_evaluate_policy,
     "batched": by_batch,
 }
+if importlib.util.find_spec("stable_baselines3") is None:
+    del INTERFACES["evaluate_policy"]
 
 
 # -------------------------------------------------------------------------------------- the same rounds
