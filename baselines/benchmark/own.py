@@ -71,9 +71,12 @@ def _module(where: str, path: Path | None) -> ModuleType:
 
 
 def _file(module: ModuleType) -> Path | None:
-    """The source of a module, if it has one."""
+    """The source of a module, if it has one.
+
+    Not all have: ``torch.classes`` says that its file is ``_classes.py``, wherever one is.
+    """
     name = getattr(module, "__file__", None)
-    return Path(name).absolute() if isinstance(name, str) and name.endswith(".py") else None
+    return Path(name) if isinstance(name, str) and name.endswith(".py") and os.path.isabs(name) else None
 
 
 @contextmanager

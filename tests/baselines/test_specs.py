@@ -1,7 +1,9 @@
 """Principals by their specs: names with parameters, classes of one's own, trained policies."""
 
 import inspect
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -142,6 +144,15 @@ def test_what_is_described(own: Path) -> None:
     assert describe(f"{own}:Heir").label == "Heir"  # the name of its base is not its own
     assert describe("elimination,constants=practical") == ("elimination,constants=practical", None, {})
     assert describe("robust-epsilon-greedy").label == "robust-epsilon-greedy (a stand-in)"
+
+
+def test_a_module_that_only_says_it_has_a_file_here(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ``torch.classes`` does."""
+    monkeypatch.chdir(own.parent)
+    elsewhere = ModuleType("elsewhere")
+    elsewhere.__file__ = "_classes.py"
+    monkeypatch.setitem(sys.modules, "elsewhere", elsewhere)
+    assert describe("own.py:Haggler").files == {"own.py": own}
 
 
 def test_the_digest_follows_the_file_and_what_it_imports_from_beside(own: Path) -> None:
