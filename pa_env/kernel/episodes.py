@@ -4,6 +4,8 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple
 
+import numpy as np
+
 from pa_env.compiling import inlined
 from pa_env.kernel.play import follow, play
 from pa_env.kernel.responses import sum_scores
@@ -98,7 +100,7 @@ def play_episodes(
         -1, or the index of the copy in which the rule made a bad offer, which is in ``work.offers``, or the agent a bad
         answer to it.
     """
-    n_arms = arrays.plays.shape[1]
+    n_arms, only = arrays.plays.shape[1], np.int64(0)  # not the literal 0, see play
     for i in range(arrays.plays.shape[0]):
         game = one_copy(arrays, i)
         own = None if linear is None else one_linear_copy(linear, i)
@@ -117,7 +119,7 @@ def play_episodes(
                         return i
                     misses += missed
                     t = end
-            sum_scores(game, 0, recorded.totals[i, c])
+            sum_scores(game, only, recorded.totals[i, c])
             for a in range(n_arms):
                 recorded.plays[i, c, a] = game.plays[0, a]
                 recorded.offers[i, c, a] = work.offers[0, a]

@@ -115,7 +115,8 @@ def play(
         arrays.rules[0].maximises,
         arrays.rules[0].n_types > 0,
     )
-    i, begun, block, misses, held = 0, arrays.state[0].t, 1, 0, 0
+    begun, block, misses, held = arrays.state[0].t, 1, 0, 0
+    i = np.int64(0)  # not the literal 0, for which Numba would compile all that takes it once more
     if watches:
         held, misses = int(stop[Stop.HELD]), int(stop[Stop.MISSES])
     while i < offers.shape[0]:  # a stretch of one arm at a time; flat, because nested loops spill registers

@@ -23,6 +23,10 @@ class Slow(Zero):
         yield from super().rounds()
 """
 
+# A node that is gone is noticed within seconds; Ray's own settings take half a minute.
+LOOKS = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 4}
+HEAD = {"num_cpus": 1, "include_dashboard": False, "_system_config": LOOKS}
+
 
 def test_a_cluster_that_loses_a_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own.py").write_text("import beside\n" + OWN)
@@ -31,7 +35,7 @@ def test_a_cluster_that_loses_a_node(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(blocks, "ROUNDS", 200)  # four seeds
     planned = sweep.plan(tasks("tiny"), ["own.py:Slow", "elimination", "oracle"], 12)
     sweep.run(planned, tmp_path / "local", "pa-bench run", sweep.Engine(workers=1))
-    machines = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    machines = Cluster(initialize_head=True, head_node_args=HEAD)
     try:
         second = machines.add_node(num_cpus=1)
         with locked(tmp_path / "ray") as store:
