@@ -40,7 +40,8 @@ lowest:  ## the core tests with the lowest versions that pyproject.toml allows
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct \
 		-r pyproject.toml --extra bench --extra test
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --no-deps .
-	cd tests && ../$(LOWEST)/bin/python -m pytest -n 2 -q pa_env baselines/test_protocol.py baselines/test_simulate.py
+	cd tests && ../$(LOWEST)/bin/python -m pytest -n 2 -q pa_env baselines/test_protocol.py baselines/test_simulate.py \
+		baselines/test_compare.py
 
 demo: $(VENV)/package  ## play and show a short game
 	$(BIN)/python examples/demo.py

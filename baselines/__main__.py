@@ -31,8 +31,11 @@ def _config(context: typer.Context, path: Path | None) -> Path | None:
             given = tomllib.loads(path.read_text("utf-8"))
             from pa_env.checks import known
 
-            for name in given:
-                known(f"option in {path}", name, [str(each.name) for each in context.command.params])
+            options = {str(each.name): each for each in context.command.params}
+            for name, value in given.items():
+                known(f"option in {path}", name, options)
+                if getattr(options[name], "multiple", False) and not isinstance(value, list):
+                    given[name] = [value]
         context.default_map = given
     return path
 

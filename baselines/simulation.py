@@ -224,6 +224,7 @@ class Episodes:
             raise ValueError("seeds = [] must have at least one seed")
         if trace is None:
             return self._play(seeds, marks, None)
+        whole("largest seed of a trace", max(seeds), 0)
         with Trace.open(Path(trace), self.game.n_arms) as rounds:
             return self._play(seeds, marks, rounds)
 

@@ -114,9 +114,7 @@ class ScriptedAgent:
 
     def _check_types(self) -> None:
         """Raise unless the types and their order go together."""
-        if np.ndim(self.types) == 0:
-            object.__setattr__(self, "types", whole("types", self.types, 1))
-        else:
+        if isinstance(self.types, list | tuple | np.ndarray):
             means = numbers("types", self.types)
             if means.ndim != 2 or not means.size or not ((means >= 0.0) & (means <= 1.0)).all():
                 raise ValueError(
@@ -124,13 +122,17 @@ class ScriptedAgent:
                     " n_arms)"
                 )
             object.__setattr__(self, "types", tuple(tuple(row) for row in means.tolist()))
-        if isinstance(self.order, str):
-            known("order", self.order, ORDERS)
         else:
-            sequence = np.asarray(self.order)
-            size = max(sequence.size, 1)  # an empty one is refused
-            order = integers("order", sequence, size, self.n_types)
+            object.__setattr__(self, "types", whole("types", self.types, 1))
+        if isinstance(self.order, list | tuple | np.ndarray) and len(self.order):
+            order = integers("order", self.order, len(self.order), self.n_types)
             object.__setattr__(self, "order", tuple(order.tolist()))
+        elif not isinstance(self.order, str):
+            raise ValueError(
+                f"order = {self.order!r} must be one of {', '.join(ORDERS)}, or the types of the rounds as a list"
+            )
+        else:
+            known("order", self.order, ORDERS)
 
     @property
     def declaration(self) -> Declaration:

@@ -166,11 +166,12 @@ class Stop(IntEnum):
 
 
 class Scratch(IntEnum):
-    """Rows of ``Arrays.scratch``: rewards and exploration draws of rounds that are played ahead."""
+    """Rows of ``Arrays.scratch``, of rounds that are played ahead."""
 
-    X = 0
+    X = 0  # rewards
     R = 1
-    EXPLORE = 2
+    EXPLORE = 2  # exploration draws
+    MEAN = 3  # muhat of the arm played, before the round
 
 
 class Block(IntEnum):

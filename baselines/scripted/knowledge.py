@@ -8,7 +8,7 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq, nnls
+import scipy  # loads scipy.optimize when it is first used, which takes as long as all the rest
 
 from baselines.scripted.polygons import DISC, Array, areas, clipped, minkowski_sum
 
@@ -100,7 +100,7 @@ class KnowledgeSet:
         for _ in range(100):
             r = math.sqrt(square)
             system = np.vstack([-self.normals.T, self.normals @ unit - self.bounds / r])
-            multipliers = nnls(system, target)[0] if len(self.bounds) else np.empty(0)
+            multipliers = scipy.optimize.nnls(system, target)[0] if len(self.bounds) else np.empty(0)
             residual = system @ multipliers - target
             x = r * (unit - residual[:-1] / residual[-1])
             excess = float(x @ x) - 1
@@ -154,7 +154,11 @@ class PlanarKnowledgeSet(KnowledgeSet):
         """The line that halves the area."""
         body = minkowski_sum(self._corners, scale * DISC)
         half, heights = areas(body).sum() / 2, body @ direction
-        return float(brentq(lambda c: areas(clipped(body, direction, c)).sum() - half, heights.min(), heights.max()))
+        return float(
+            scipy.optimize.brentq(
+                lambda c: areas(clipped(body, direction, c)).sum() - half, heights.min(), heights.max()
+            )
+        )
 
     def centre(self) -> Array:
         """The centroid, from those of triangles."""

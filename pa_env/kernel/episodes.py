@@ -100,7 +100,7 @@ def play_episodes(
         -1, or the index of the copy in which the rule made a bad offer, which is in ``work.offers``, or the agent a bad
         answer to it.
     """
-    n_arms, only = arrays.plays.shape[1], np.int64(0)  # not the literal 0, see play
+    n_arms, only = arrays.plays.shape[1], int(np.int64(0))  # not the literal 0, see play
     for i in range(arrays.plays.shape[0]):
         game = one_copy(arrays, i)
         own = None if linear is None else one_linear_copy(linear, i)

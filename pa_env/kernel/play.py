@@ -116,7 +116,7 @@ def play(
         arrays.rules[0].n_types > 0,
     )
     begun, block, misses, held = arrays.state[0].t, 1, 0, 0
-    i = np.int64(0)  # not the literal 0, for which Numba would compile all that takes it once more
+    i = int(np.int64(0))  # not the literal 0, for which Numba would compile all that takes it once more
     if watches:
         held, misses = int(stop[Stop.HELD]), int(stop[Stop.MISSES])
     while i < offers.shape[0]:  # a stretch of one arm at a time; flat, because nested loops spill registers
@@ -160,6 +160,7 @@ def play(
             draw_rewards(arrays, i, arm, n + 1, size)
             x = r = regret = highest = 0.0
             for j in range(size):
+                arrays.scratch[Scratch.MEAN, j] = mean
                 highest = max(other.highest, mean)
                 regret = max(other.joint, theta + mean) - highest - net
                 x, r = arrays.scratch[Scratch.X, j], arrays.scratch[Scratch.R, j]

@@ -175,7 +175,7 @@ def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> 
     is the best between them too: what an arm leaves is linear in p.
 
     Args:
-        arrays: the game, as it was before these rounds; its scratch holds their rewards.
+        arrays: the game, as it was before these rounds; its scratch holds the means that they began with.
         i: the copy.
         arm: that was played.
         rounds: how many.
@@ -189,20 +189,14 @@ def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> 
     for b in range(n_arms):
         theta_sum += arms[i, Row.THETA, b]
         rival = max(rival, arms[i, Row.MEAN, b] if b != arm else -np.inf)
-    theta, mean, n = arms[i, Row.THETA, arm], arms[i, Row.MEAN, arm], float(arrays.plays[i, arm])
-    learns, agent_sum, total, done = (
-        arrays.rules[0].learns,
-        arms[i, Row.AGENT_SUM, arm],
-        arrays.totals[i, 1, Score.REGRET_RESPONSE],
-        0,
-    )
+    theta, total, done = arms[i, Row.THETA, arm], arrays.totals[i, 1, Score.REGRET_RESPONSE], 0
     while done < rounds:
         t = copy.t + 1 + done
         if not copy.piece <= t < copy.piece_end:
             find_chance(arrays, i, t)
         size = 1 if stops else min(rounds - done, copy.piece_end - t)
         chance, slope, curve, x = copy.chance, copy.slope, copy.curve, t - copy.piece
-        y = x + size - 1
+        y, mean = x + size - 1, arrays.scratch[Scratch.MEAN, done]
         p, q, top = chance + x * (slope + x * curve), chance + y * (slope + y * curve), max(rival, mean)
         best = best_last = joint = other = own = -np.inf
         found = last = NO_ARM
@@ -221,15 +215,10 @@ def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> 
             if (1.0 - q) * both + q * explored > best_last:
                 best_last, last = (1.0 - q) * both + q * explored, b
         size = size if found == last else 1
-        since = float(x)
-        for j in range(done, done + size):
+        for j in range(size):
+            since, mean = float(x + j), arrays.scratch[Scratch.MEAN, done + j]
             p, top = chance + since * (slope + since * curve), max(rival, mean)
             here, there = (1.0 - p) * (theta + mean) + p * own, (1.0 - p) * joint + p * other
             total += max(here, there) - (1.0 - p) * top - net
-            since += 1.0
-            if learns:
-                agent_sum += arrays.scratch[Scratch.R, j]
-                n += 1.0
-                mean = agent_sum / n
         done += size
     arrays.totals[i, 1, Score.REGRET_RESPONSE] = total

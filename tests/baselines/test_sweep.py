@@ -455,7 +455,7 @@ def test_a_setting_is_the_task_of_its_name() -> None:
 
 def test_options_from_a_file(tmp_path: Path) -> None:
     config, out = tmp_path / "sweep.toml", tmp_path / "out"
-    config.write_text('task = ["tiny"]\nprincipal = ["zero", "ipa"]\nseeds = 3\nfinal_only = true\n')
+    config.write_text('task = "tiny"\nprincipal = ["zero", "ipa"]\nseeds = 3\nfinal_only = true\n')
     words = ["run", "--config", str(config), "--seeds", "2", "--workers", "1", "--quiet", "--out", str(out)]
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code == 0, shown.output

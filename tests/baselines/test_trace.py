@@ -99,6 +99,8 @@ def test_what_ends_early_leaves_no_file(tmp_path: Path) -> None:
         )
     with pytest.raises(StoreError, match="nowhere"):
         simulate("zero", horizon=10, trace=tmp_path / "nowhere" / "a.parquet")
+    with pytest.raises(ValueError, match="largest seed of a trace = 9223372036854775808 must be"):
+        simulate("zero", horizon=10, seed=2**63, trace=tmp_path / "a.parquet")
     assert not list(tmp_path.iterdir())
 
 
