@@ -12,6 +12,7 @@ Each row times ours and its yardstick in turn, several times, and compares the b
 """
 
 import functools
+import itertools
 import os
 import subprocess
 import sys
@@ -211,25 +212,18 @@ def import_seconds() -> float:
     return min(float(run.stdout) for run in runs)
 
 
-def show(only: str, repeats: int) -> None:
-    """Print the table."""
-    from rich.console import Console
-    from rich.progress import track
-    from rich.table import Table
-
+def measured(only: str, repeats: int) -> Iterator[tuple[str, ...]]:
+    """The cells of each row of the table whose name contains ``only``, as soon as it is measured."""
     from baselines.experiments import cost
 
-    console = Console()
-    headings = ("what", "ours, ns", "yardstick, ns", "ratio", "target", "reached")
-    table = Table(*headings, title="Speed, best of interleaved timings")
-    chosen = [row for row in (*rows(), *agents(), *simulations(), *many_episodes()) if only in row.name]
-    for row in track(chosen, console=console, transient=True):
-        ours, yardstick = best_of(row, repeats)
-        ratio = yardstick / ours if row.faster else ours / yardstick
-        reached = ratio >= row.target if row.faster else ratio <= row.target
-        bound = f"{'at least' if row.faster else 'at most'} {row.target:g}"
-        cells = (f"{ours * 1e9:.1f}", f"{yardstick * 1e9:.1f}", f"{ratio:.2f} {row.unit}", bound)
-        table.add_row(row.name, *cells, "yes" if reached else "no")
+    for row in (*rows(), *agents(), *simulations(), *many_episodes()):
+        if only in row.name:
+            ours, yardstick = best_of(row, repeats)
+            ratio = yardstick / ours if row.faster else ours / yardstick
+            reached = ratio >= row.target if row.faster else ratio <= row.target
+            bound = f"{'at least' if row.faster else 'at most'} {row.target:g}"
+            times = f"{ours * 1e9:.1f}", f"{yardstick * 1e9:.1f}"
+            yield row.name, *times, f"{ratio:.2f} {row.unit}", bound, "yes" if reached else "no"
     for name, value, unit, bound, target in (
         ("import pa_env", import_seconds, "s", "at most", 0.7),
         ("batched, 4096 copies, memory", page_faults, "page faults a step", "at most", 1.0),
@@ -239,10 +233,26 @@ def show(only: str, repeats: int) -> None:
         ("benchmark, 2 processes to 1", cost.two_workers_to_one, "of the time", "at most", 0.55),
     ):
         if only in name:
-            measured = value()
-            reached = measured <= target if bound == "at most" else measured >= target
-            shown = (f"{measured:.2f} {unit}", f"{bound} {target:g}", "yes" if reached else "no")
-            table.add_row(name, "", "", *shown)
-    if not table.row_count:
+            found = value()
+            reached = found <= target if bound == "at most" else found >= target
+            yield name, "", "", f"{found:.2f} {unit}", f"{bound} {target:g}", "yes" if reached else "no"
+
+
+def show(only: str, repeats: int) -> None:
+    """Print the table; elsewhere than on a terminal, also a line for each row while it is being made."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.table import Table
+
+    found = measured(only, repeats)
+    first = next(found, None)
+    if first is None:
         raise ValueError(f"only = {only!r} matches no row: without it, all are shown")
-    console.print(table)
+    console = Console()
+    headings = ("what", "ours, ns", "yardstick, ns", "ratio", "target", "reached")
+    table = Table(*headings, title="Speed, best of interleaved timings")
+    with Live(table, console=console):
+        for cells in itertools.chain([first], found):
+            table.add_row(*cells)
+            if not console.is_terminal:
+                print(*filter(None, cells), sep=", ", file=sys.stderr, flush=True)
