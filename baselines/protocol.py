@@ -118,6 +118,7 @@ class Principal:
     name: ClassVar[str] = ""
     privileged: ClassVar[bool] = False  # whether it must be shown the game by `attach`
     stand_in: ClassVar[bool] = False  # whether it only takes the place of a published algorithm
+    longest: ClassVar[float] = math.inf  # rounds of the longest tasks that list it: beyond, it would take too long
 
     def __init__(self, n_arms: int, horizon: int) -> None:
         self.n_arms = whole("n_arms", n_arms, 1)

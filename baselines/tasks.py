@@ -27,7 +27,7 @@ from itertools import product
 
 import numpy as np
 
-from baselines.registry import parameters, parse, policies, principals
+from baselines.registry import factory, parameters, parse, policies, principals
 from baselines.simulation import log_spaced
 from pa_env.checks import known, unknown
 from pa_env.game import Game
@@ -78,14 +78,14 @@ class Task:
 
 
 @functools.cache
-def contenders(linear: bool, c0: float) -> tuple[str, ...]:
+def contenders(linear: bool, c0: float, horizon: int) -> tuple[str, ...]:
     """Every principal that can play, with both kinds of constants where it has them, and with c0 unless c0 is 1.
 
     Principals with a parameter ``arms`` play only where rewards are linear. Principals with another parameter that has
-    no default are left out.
+    no default are left out, and those that say they would take too long.
     """
     specs = []
-    for name in principals():
+    for name in (name for name in principals() if horizon <= factory(name).longest):
         accepted = {parameter.name: parameter.default for parameter in parameters(name)}
         told_arms = accepted.pop("arms", None) is not None
         if (linear or not told_arms) and inspect.Parameter.empty not in accepted.values():
@@ -141,7 +141,7 @@ def setting(
         n_arms=n_arms,
         dim=dim,
         horizon=horizon,
-        principals=(*contenders(dim is not None, c0), *shipped),
+        principals=(*contenders(dim is not None, c0, horizon), *shipped),
         seeds=500 if horizon <= SHORT else 30,
         version=2 if dim else 1,  # in version 1 only principals with a parameter `arms` played with linear rewards
     )

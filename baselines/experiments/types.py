@@ -22,7 +22,7 @@ from pa_env.scripted_agents import make_agent
 GREEDY = IID(mu=[0.5, 0.5, 0.5], theta=[0.0, 0.6, 1.0])  # the types bring means of their own
 GREEDY_TYPES = ((0.8, 0.5, 0.0), (0.0, 0.499, 0.8))
 GREEDY_HORIZONS = (10**4, 10**5, 10**6)
-SLOW = ("epsilon-greedy", "robust-epsilon-greedy", "price-grid")  # played up to 1e5 rounds
+SLOW = ("price-grid",)  # played up to 1e5 rounds
 LOGIT_HORIZONS = (3162, 10_000, 31_623, 100_000, 316_228)
 TEMPERATURE = 0.3
 

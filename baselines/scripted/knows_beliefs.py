@@ -68,6 +68,7 @@ class KnowsBeliefs(Principal):
 
     name = "knows-beliefs"
     privileged = True
+    longest = 10**4
 
     def __init__(self, n_arms: int, horizon: int, objective: str = "regret") -> None:
         known("objective", objective, WORTH)

@@ -56,6 +56,7 @@ class Particle(Principal):
     """
 
     name = "particle"
+    longest = 10**4
 
     def __init__(
         self,

@@ -59,6 +59,7 @@ class PriceGrid(Principal):
     """
 
     name = "price-grid"
+    longest = 10**4
 
     def __init__(self, n_arms: int, horizon: int, lipschitz: float = 10.0) -> None:
         super().__init__(n_arms, horizon)
