@@ -16,6 +16,7 @@ from baselines.benchmark.statistics import SLOPE_DECADES
 from baselines.benchmark.styles import REST, Styles
 
 BOUNDS = {"1/2": 1 / 2, "2/3": 2 / 3, "1": 1.0}  # exponents of the bounds in the papers
+PANELS = 8  # principals whose offers are drawn
 RANKS = 5  # arms with a colour of their own in the bars of plays
 CAPTIONS = {
     "regret": "Regret R_t against rounds played: means over seeds, with 95% intervals.",
@@ -23,7 +24,8 @@ CAPTIONS = {
     " in the legend: growth within runs of known length. Dotted lines have the slopes of the bounds, 1/2, 2/3 and 1.",
     "plays": "Shares of all plays, means over seeds. Arms are ranked by what they are worth to both sides together"
     " (theta + mu): the best is the one to pay for.",
-    "offers": "Line: the incentive offered in the round of each checkpoint, mean over the seeds that offer one (a gap"
+    "offers": f"Of the {PANELS} principals with the least regret. Line: the incentive offered in the round of each"
+    " checkpoint, mean over the seeds that offer one (a gap"
     " where none does)."
     " Circles: what its arm needed to be played, pi*. A line above its circles overpays, one below them is refused."
     " Of several arms with an incentive, the one with the most above its pi* is shown. What is far above the rest is"
@@ -96,8 +98,9 @@ def plays(summary: pd.DataFrame, shares: pd.DataFrame) -> Figure:
 
 
 def offers(summary: pd.DataFrame, paid: pd.DataFrame, styles: Styles) -> Figure:
-    """A panel for each principal: what it offered, and what that arm needed; ``paid`` is from behaviour."""
-    principals = summary["principal"].tolist()
+    """A panel for each of the best principals: what it offered, and what that arm needed; ``paid``: from behaviour."""
+    principals = summary["principal"].tolist()[:PANELS]
+    paid = paid[paid["principal"].isin(principals)]
     columns = min(4, len(principals))
     depth = -(-len(principals) // columns)
     width, height = 2.6 * columns + 0.8, 2.0 * depth + 1.0
