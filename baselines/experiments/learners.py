@@ -17,15 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 
 from baselines.benchmark.store import write_generated
 from baselines.files import only_writer, remove_half_written, write_whole
-from baselines.rl.evaluate import SCORES, compare, play_out
+from baselines.rl.evaluate import SCORES, compare, games, play_out
 from baselines.tasks import task
 from pa_env.layout import Floats
-from pa_env.wrappers import ForLearning
 
 TASK = "k5-t200-uniform"
 SCRIPTS = ("zero", "profit-target", "bracket-ucb", "particle")
@@ -59,14 +57,6 @@ LEARNERS = {
 }
 
 
-def games(copies: int, continuous: bool) -> Any:
-    """Copies of the task's game in the interface for learners."""
-    played = task(TASK)
-    settings: dict[str, Any] = {"instance": played.instance, "agent": played.make_agent(), "autoreset_mode": "Disabled"}
-    made = gym.make_vec("PrincipalAgent-v0", copies, n_arms=played.n_arms, horizon=played.horizon, **settings)
-    return ForLearning(made, continuous)
-
-
 def trained(learner: Learner, steps: int, seed: int) -> Any:
     """A model that has learned for so many rounds."""
     import torch
@@ -76,7 +66,7 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
     from baselines.rl.vec_env import GameVecEnv
 
     torch.set_num_threads(1)
-    envs = GameVecEnv(games(COPIES, learner.continuous), "utility", scale=0.7, staggered=True)
+    envs = GameVecEnv(games(task(TASK), COPIES, learner.continuous), "utility", scale=0.7, staggered=True)
     envs.seed(TRAINING_SEEDS + seed * COPIES)
     options = dict(learner.options)
     library = importlib.import_module("sb3_contrib" if learner.algorithm == "RecurrentPPO" else "stable_baselines3")
@@ -92,8 +82,9 @@ def outcome(learner: Learner, steps: int, seed: int, episodes: int) -> dict[str,
     began = time.monotonic()
     try:
         model = trained(learner, steps, seed)
+        envs = games(task(TASK), episodes, learner.continuous)
         seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
-        found = play_out(games(episodes, learner.continuous), model, seeds, deterministic=not learner.sampled)
+        found = play_out(envs, model, seeds, deterministic=not learner.sampled)
     except (ArithmeticError, ValueError, RuntimeError) as error:
         said = str(error).partition("\n")[0]
         return {"error": f"{type(error).__name__}: {said}", "minutes": (time.monotonic() - began) / 60}

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import gymnasium as gym
 import numpy as np
 
 from baselines.benchmark.specs import label, make_principal
@@ -18,6 +19,7 @@ from baselines.protocol import Principal
 from baselines.simulation import simulate
 from baselines.tasks import Task
 from pa_env.layout import Floats
+from pa_env.wrappers import ForLearning
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -46,6 +48,25 @@ def compare(
 def interval(values: Floats) -> tuple[float, float]:
     """Mean, and half the width of its 95 % interval."""
     return float(values.mean()), Z95 * float(values.std(ddof=1)) / math.sqrt(values.size)
+
+
+def games(played: Task, copies: int, continuous: bool = False) -> Any:
+    """Copies of a task's game in the interface for learners.
+
+    Args:
+        played: the task, with i.i.d. rewards.
+        copies: how many.
+        continuous: whether actions are numbers (:func:`pa_env.wrappers.ForLearning`).
+    """
+    made = gym.make_vec(
+        *("PrincipalAgent-v0", copies),
+        n_arms=played.n_arms,
+        horizon=played.horizon,
+        instance=played.instance,
+        agent=played.make_agent(),
+        autoreset_mode="Disabled",
+    )
+    return ForLearning(made, continuous)
 
 
 def play_out(envs: Any, model: Any, seeds: Sequence[int], deterministic: bool = True) -> dict[str, Floats]:

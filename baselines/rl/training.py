@@ -26,7 +26,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 from stable_baselines3 import PPO
@@ -35,13 +34,12 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
-from baselines.rl.evaluate import interval, play_out
+from baselines.rl.evaluate import games, interval, play_out
 from baselines.rl.features import SetActorCritic
 from baselines.rl.policy_file import FORMAT, Policy, save
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
-from baselines.tasks import Task, task
+from baselines.tasks import task
 from pa_env.checks import known, seed_of, whole
-from pa_env.wrappers import ForLearning
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 WIDTH = 24  # of the network
@@ -91,19 +89,6 @@ class Settings:
         return math.ceil(self.steps / self.lap_steps)
 
 
-def games(played: Task, copies: int) -> Any:
-    """Copies of a task's game in the interface for learners."""
-    made = gym.make_vec(
-        *("PrincipalAgent-v0", copies),
-        n_arms=played.n_arms,
-        horizon=played.horizon,
-        instance=played.instance,
-        agent=played.make_agent(),
-        autoreset_mode="Disabled",
-    )
-    return ForLearning(made)
-
-
 def train(settings: Settings, out: Path) -> Path:
     """Train to the end, from the last checkpoint if there is one; returns the policy file.
 
@@ -111,10 +96,11 @@ def train(settings: Settings, out: Path) -> Path:
         settings: what to train.
         out: folder of the run; no other process may train in it at the same time.
     """
-    if len(read_record(settings, out)["laps"]) < settings.laps:
-        with only_writer(out, out / "lock"):
-            remove_half_written(out)
-            record = read_record(settings, out)  # another process may have gone on in the meantime
+    read_record(settings, out)  # raises before anything is written
+    with only_writer(out, out / "lock"):
+        remove_half_written(out)
+        record = read_record(settings, out)
+        if len(record["laps"]) < settings.laps:
             torch.set_num_threads(1)  # sums come out the same on any machine, and the network is too small for more
             model = old_model(out, len(record["laps"])) if record["laps"] else new_model(settings)
             model.set_logger(configure(str(out), ["tensorboard"]))
@@ -125,13 +111,9 @@ def train(settings: Settings, out: Path) -> Path:
 
 def new_model(settings: Settings) -> PPO:
     """A learner before its first round."""
-    horizon = task(settings.task).horizon
-    envs = GameVecEnv(
-        games(task(settings.task), settings.copies),
-        settings.objective,
-        scale=10.0 / math.sqrt(horizon),  # so that an episode's sum is of order 1 to 10
-        staggered=True,
-    )
+    played = task(settings.task)
+    scale, horizon = 10.0 / math.sqrt(played.horizon), played.horizon  # an episode's sum is of order 1 to 10
+    envs = GameVecEnv(games(played, settings.copies), settings.objective, scale, staggered=True)
     envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
     return PPO(
         *(SetActorCritic, envs),
