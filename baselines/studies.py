@@ -119,22 +119,46 @@ def tune(
 @app.command()
 def train(
     task: str = typer.Option(help="The task to train for, e.g. k5-t200-uniform."),
-    algo: str = typer.Option("ppo", help="ppo, sac or recurrent-ppo."),
     objective: str = typer.Option("utility", help="utility, or regret for R_T."),
-    steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
+    steps: int = typer.Option(12_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
-    start: Path | None = typer.Option(None, help="Policy file to start from instead of the script."),
-    log_noise: float = typer.Option(-2.5, help="Log of the initial action noise; use less with a good --start."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
 ) -> None:
-    """Train a principal by reinforcement learning on top of a script, and compare it with the scripted ones.
+    """Train a principal from scratch by reinforcement learning, and compare it with the scripted ones.
 
-    Example: python -m baselines train --task k5-t200-uniform --algo ppo --steps 8000000 --seed 0 --out results/ppo
+    Example: python -m baselines train --task k5-t200-uniform --steps 12000000 --seed 0 --out results/ppo
     """
     with told():
-        from baselines import tasks
-        from baselines.rl import training
+        from rich.console import Console
 
-        options = {"algo": algo, "objective": objective, "start": start, "log_noise": log_noise}
-        training.show(training.Run(tasks.task(task), out, steps=steps, seed=seed, **options), episodes)  # type: ignore[arg-type]
+        from baselines import rl
+        from baselines.rl.evaluate import table
+        from baselines.rl.training import Settings
+        from baselines.rl.training import train as trained
+        from baselines.tasks import task as made
+
+        policy = trained(Settings(task, objective, steps, seed), out)
+        Console().print(table(rl.load(policy), made(task), episodes))
+        typer.echo(f"policy: {policy}")
+
+
+@app.command()
+def learners(
+    steps: int = typer.Option(1_000_000, min=1, help="Rounds that each learner is trained on."),
+    seeds: int = typer.Option(3, min=1, help="Seeds of each learner."),
+    episodes: int = typer.Option(1000, min=2, help="Episodes of each evaluation."),
+    out: Path = typer.Option(Path("results/learners"), help="Folder of the results; an interrupted run resumes."),
+    table: Path = typer.Option(Path("results/learners.md"), help="Where the table goes."),
+    quick: bool = typer.Option(False, help="Only see that it runs: 2000 rounds, 1 seed, 20 episodes."),
+) -> None:
+    """Train PPO, A2C, recurrent PPO, DQN, SAC and TD3 from scratch, and write what they earn beside scripts.
+
+    Example: python -m baselines learners --steps 1000000 --seeds 3
+    """
+    with told():
+        from baselines.experiments import learners as study
+
+        steps, seeds, episodes = (2000, 1, 20) if quick else (steps, seeds, episodes)
+        study.show(steps, seeds, episodes, out, table, command_line())
+    typer.echo(f"table: {table}")

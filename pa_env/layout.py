@@ -209,6 +209,8 @@ OBSERVATIONS: dict[str, tuple[Block, ...]] = {
 }
 LOG_SCALE = 4.0  # "learning" shows log(1 + plays) / LOG_SCALE, which is of order 1 at any horizon
 UNTRIED = 0.3  # what an arm that was never played is taken to accept, above its largest refused offer
+RUNGS = 5  # prices for each arm of pa_env.wrappers.ForLearning
+STEP, ABOVE = 0.001, 0.05  # of these, above the largest refused offer, and above the smallest accepted one
 
 RULES = np.dtype(
     [

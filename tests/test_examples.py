@@ -26,11 +26,6 @@ SIZED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "profit-target-v0: 3 episodes, 600 rounds; replayed the same: True",
     ),
     "train_principal": (("stable_baselines3",), "--steps 1", rf"equivariant, after 51200 rounds: {NUMBER}"),
-    "clone_then_train": (
-        ("stable_baselines3",),
-        "--steps 6400 --episodes 64",
-        rf"clone after 6400 rounds of PPO: {NUMBER}",
-    ),
     "other_seat": (("stable_baselines3",), "--steps 3200", rf"trained +return {NUMBER}, arm 0"),
     "both_seats": (("torch",), "--updates 2", rf"2 +{NUMBER} +{NUMBER} +\d+%"),
     "rllib_both_seats": (("torch", "ray", "tree"), "--iterations 1 --batch 80", rf"1 +{NUMBER} +{NUMBER}"),

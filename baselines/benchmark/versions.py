@@ -22,8 +22,8 @@ PLAYING = (
     "benchmark/own.py",
     "benchmark/specs.py",
     "rl/__init__.py",
-    "rl/beliefs.py",
     "rl/policy_file.py",
+    "rl/steered.py",
     "rl/trained.py",
 )
 

@@ -11,7 +11,8 @@ Playing one needs NumPy and Numba; training one (:mod:`baselines.rl.training`, `
 from pathlib import Path
 
 from baselines.registry import policies
-from baselines.rl.policy_file import read
+from baselines.rl.policy_file import FORMAT, read
+from baselines.rl.steered import Steered
 from baselines.rl.trained import Trained
 from baselines.tasks import task
 
@@ -34,4 +35,4 @@ def load(path: str | Path, *, n_arms: int | None = None, horizon: int | None = N
         home = task(policy.metadata["task"])
         n_arms = home.n_arms if n_arms is None else n_arms
         horizon = home.horizon if horizon is None else horizon
-    return Trained(n_arms, horizon, policy)
+    return (Trained if policy.metadata["format"] == FORMAT else Steered)(n_arms, horizon, policy)

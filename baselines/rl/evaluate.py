@@ -8,24 +8,25 @@
 """
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines.benchmark.specs import label, make_principal
 from baselines.protocol import Principal
 from baselines.simulation import simulate
 from baselines.tasks import Task
 from pa_env.layout import Floats
+from pa_env.wrappers import ForLearning
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from baselines.rl.beliefs import Steered
-
 SCORES = ("utility", "expected_utility", "regret", "regret_oracle")
 HELD_OUT = 0  # first seed of comparisons; those of training lie elsewhere
+TRIAL_SEEDS = 6 * 10**8  # first seed of tables that are looked at while policies are chosen
 Z95 = 1.96
 
 
@@ -49,15 +50,39 @@ def interval(values: Floats) -> tuple[float, float]:
     return float(values.mean()), Z95 * float(values.std(ddof=1)) / math.sqrt(values.size)
 
 
-def play_out(envs: "Steered", model: Any, seeds: list[int]) -> dict[str, Floats]:
-    """Scores of one episode of each copy under a Stable-Baselines3 model, or under the script if it is None."""
-    observations, _ = envs.reset(seed=seeds)
+def games(played: Task, copies: int, continuous: bool = False) -> Any:
+    """Copies of a task's game in the interface for learners.
+
+    Args:
+        played: the task, with i.i.d. rewards.
+        copies: how many.
+        continuous: whether actions are numbers (:func:`pa_env.wrappers.ForLearning`).
+    """
+    made = gym.make_vec(
+        *("PrincipalAgent-v0", copies),
+        n_arms=played.n_arms,
+        horizon=played.horizon,
+        instance=played.instance,
+        agent=played.make_agent(),
+        autoreset_mode="Disabled",
+    )
+    return ForLearning(made, continuous)
+
+
+def play_out(envs: Any, model: Any, seeds: Sequence[int], deterministic: bool = True) -> dict[str, Floats]:
+    """Scores of one episode of each copy under a model.
+
+    Args:
+        envs: the batched game, bare or wrapped, with autoreset_mode="Disabled".
+        model: a Stable-Baselines3 model, or whatever predicts as they do.
+        seeds: one for each copy.
+        deterministic: whether the model's likeliest actions are played, or drawn ones.
+    """
+    observations, _ = envs.reset(seed=list(seeds))
     sums = {score: np.zeros(envs.num_envs) for score in SCORES}
     state, starts = None, np.ones(envs.num_envs, np.bool_)
-    actions: NDArray[Any] = np.zeros((envs.num_envs, *(envs.single_action_space.shape or ())), np.float32)
-    for _ in range(envs.game.horizon):
-        if model is not None:
-            actions, state = model.predict(observations, state=state, episode_start=starts, deterministic=True)
+    for _ in range(envs.unwrapped.game.horizon):
+        actions, state = model.predict(observations, state, starts, deterministic)
         observations, _, _, _, info = envs.step(actions)
         starts = np.zeros(envs.num_envs, np.bool_)
         for score in SCORES:
@@ -73,7 +98,7 @@ def table(trained: Principal, task: Task, episodes: int, rivals: tuple[str, ...]
     from rich.table import Table
 
     names = rivals or tuple(name for name in task.principals if name != "oracle")
-    scores = compare({"trained": trained} | dict(zip(names, names, strict=True)), task, episodes)
+    scores = compare({"trained": trained} | dict(zip(names, names, strict=True)), task, episodes, TRIAL_SEEDS)
     shown = Table("principal", "utility", "R_T", "R_T^oracle", "trained earns more by", title=task.name)
     for name, found in scores.items():
         cells = ["{:.2f} +- {:.2f}".format(*interval(found[key])) for key in ("utility", "regret", "regret_oracle")]

@@ -123,11 +123,11 @@ class SetExtractor(BaseFeaturesExtractor):
 
 
 class _Bodies(nn.Module):
-    """What Stable-Baselines3 calls an MLP extractor: a body for the actor, and one for the critic that may see more."""
+    """What Stable-Baselines3 calls an MLP extractor: a body for the actor, and another for the critic."""
 
-    def __init__(self, actor: SetBody, critic: SetBody, hidden: int) -> None:
+    def __init__(self, actor: SetBody, critic: SetBody) -> None:
         super().__init__()
-        self.actor, self.critic, self.hidden = actor, critic, hidden
+        self.actor, self.critic = actor, critic
         self.latent_dim_pi = self.latent_dim_vf = actor.width
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
@@ -138,12 +138,8 @@ class _Bodies(nn.Module):
         return codes
 
     def forward_critic(self, observations: Tensor) -> Tensor:
-        """Blocks that only the critic sees stand last; its fields are they and those of the actor."""
-        shown = observations.shape[1] - self.hidden
-        split = self.actor.fields * self.actor.n_arms
-        first, overall, hidden = observations.tensor_split((split, shown), dim=1)
-        codes: Tensor = self.critic(torch.cat([first, hidden, overall], dim=1))[:, -1]
-        return codes
+        code: Tensor = self.critic(observations)[:, -1]
+        return code
 
 
 def action_numbers(space: gym.Space[Any]) -> int:
@@ -183,7 +179,7 @@ class _ByArm(ActorCriticPolicy):
     ) -> None:
         if layout["n_arms"] is None:
             numbers = (observation_space.shape or (0,))[0] - layout["overall"]
-            arms, left = divmod(numbers, layout["fields"] + layout.get("hidden", 0))
+            arms, left = divmod(numbers, layout["fields"])
             if left or arms < 1:
                 raise ValueError(
                     f"observation_space = {observation_space} does not split by arm: set fields and overall"
@@ -214,12 +210,6 @@ class _ByArm(ActorCriticPolicy):
         spread = torch.cat([overall, each.repeat(self.layout["n_arms"])])
         return self.action_dist.proba_distribution(self.action_net(latent_pi), spread)
 
-    def learn_actions(self, allowed: bool) -> None:
-        """Whether updates move the actor too, or the critic alone."""
-        for name, parameter in self.named_parameters():
-            if not name.startswith(("mlp_extractor.critic", "mlp_extractor.value_net", "value_net")):
-                parameter.requires_grad_(allowed)
-
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | self.layout
 
@@ -235,7 +225,6 @@ class SetActorCritic(_ByArm):
         width: of the codes.
         fields: blocks of n_arms numbers that stand first in an observation.
         overall: numbers that follow them.
-        hidden: blocks of n_arms numbers that stand last, for the critic only.
         overall_actions: actions about no arm; None: what is left when arms have equally many.
         **options: of every policy of Stable-Baselines3.
     """
@@ -247,18 +236,17 @@ class SetActorCritic(_ByArm):
         width: int = 16,
         fields: int = SUMMARY_FIELDS,
         overall: int = SUMMARY_OVERALL,
-        hidden: int = 0,
         overall_actions: int | None = None,
         **options: Any,
     ) -> None:
-        layout = {"n_arms": n_arms, "width": width, "fields": fields, "overall": overall, "hidden": hidden}
+        layout = {"n_arms": n_arms, "width": width, "fields": fields, "overall": overall}
         layout["overall_actions"] = overall_actions
         super().__init__(layout, *arguments, **options)
 
     def _build_mlp_extractor(self) -> None:
-        n_arms, width, fields, overall, hidden, _ = self.layout.values()
-        actor = SetBody(n_arms, fields, overall, width)
-        self.mlp_extractor = _Bodies(actor, SetBody(n_arms, fields + hidden, overall, width), hidden * n_arms)  # type: ignore[assignment]
+        n_arms, width, fields, overall, _ = self.layout.values()
+        actor, critic = (SetBody(n_arms, fields, overall, width) for _ in range(2))
+        self.mlp_extractor = _Bodies(actor, critic)  # type: ignore[assignment]
 
     def _head(self, overall: int, each: int) -> nn.Module:
         head = SetHead(self.layout["width"], overall, each)

@@ -1,31 +1,78 @@
-"""A trained principal: its network and its script in one compiled rule, played with NumPy and Numba alone.
+"""A trained principal: its network in one compiled rule, played with NumPy and Numba alone.
 
-Each round the rule looks at what the script believes, asks the network what to make of it, and offers that
-(:mod:`baselines.rl.beliefs`). The network is that of :class:`baselines.rl.features.SetBody`: it treats arms alike, so
-that a policy plays games of any number of arms.
+Each round the rule writes down what :func:`pa_env.wrappers.ForLearning` would show, asks the network how likely each
+rung of each arm's ladder of prices is, and draws one, as in training: likeliest actions alone earn less. The draws come
+from the principal's seed. The network is that of :class:`baselines.rl.features.SetActorCritic`: it treats arms alike,
+so that a policy plays games of any number of arms.
 """
 
 import functools
 import math
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from baselines.protocol import Principal, Rounds, follow
-from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL, fresh_memory, hear, look, propose
 from baselines.rl.policy_file import Policy, shapes
 from pa_env.compiling import inlined
-from pa_env.layout import Floats
+from pa_env.kernel.draws import uniform
+from pa_env.layout import ABOVE, BLOCKS, LOG_SCALE, OVERALL, RUNGS, STEP, UNTRIED, Block, Floats, Overall
 from pa_env.rules import compile_rule
 
-# The last numbers of the rule's memory; before them stand the script's memory and what `sections` lists.
-SCRIPT, WIDTH, TANH = -3, -2, -1
+NEVER = 4.0  # the smallest offer that an arm accepted before it has accepted any: the game's largest by default
+
+
+class Entry(IntEnum):
+    """First numbers of the rule's memory; after them stand what :func:`sections` lists, and the weights."""
+
+    HORIZON = 0
+    WIDTH = 1
+    KEY = 2  # of the draws, an integer below 2^53
+
+
+ENTRIES = len(Entry)
 
 
 def sections(n_arms: int, width: int) -> tuple[int, ...]:
-    """Sizes of: the action, the view, the arms' codes and that of all, the input and output of a layer."""
-    return OVERALL + n_arms, FIELDS * n_arms + GLOBALS, (n_arms + 1) * width, 2 * width + FIELDS + GLOBALS, width
+    """Sizes of the parts of the memory between its first numbers and the weights.
+
+    They are: largest refused, smallest accepted and last offers; the observation; the input and the inner layer of a
+    perceptron; the codes of the arms and of all; the values of all rungs.
+    """
+    return (
+        *(n_arms, n_arms, n_arms, BLOCKS * n_arms + OVERALL),
+        *(2 * width + BLOCKS + OVERALL, width, (n_arms + 1) * width, RUNGS * n_arms),
+    )
+
+
+@inlined
+def hear(refused: Any, accepted: Any, offered: Any, arm: int) -> None:
+    """Take in that ``arm`` was played at these offers, as :func:`pa_env.kernel.observations.update_summary` does."""
+    low, high = min(refused[arm], offered[arm]), min(accepted[arm], offered[arm])
+    for b in range(offered.size):
+        refused[b] = max(refused[b], offered[b])
+        accepted[b] = max(accepted[b], offered[b])
+    refused[arm], accepted[arm] = low, high
+
+
+@inlined
+def look(memory: Any, refused: Any, accepted: Any, offered: Any, plays: Any, sums: Any, arm: int, view: Any) -> None:
+    """Write the observation "learning" (:mod:`pa_env.spaces`), but for the last reward, into ``view``."""
+    n_arms, horizon, t = plays.size, memory[Entry.HORIZON], 0
+    for a in range(n_arms):
+        t += plays[a]
+        share = horizon * np.float64(np.float32(plays[a] / horizon))
+        view[Block.PLAYED * n_arms + a] = 1.0 if a == arm else 0.0
+        view[Block.THETA_HAT * n_arms + a] = np.float32(sums[a] / max(1, plays[a]))
+        view[Block.PLAY_SHARE * n_arms + a] = np.float32(math.log1p(share) / LOG_SCALE)
+        view[Block.REFUSED * n_arms + a] = refused[a]
+        view[Block.ACCEPTED * n_arms + a] = accepted[a]
+        if plays[a] == 0:
+            view[Block.ACCEPTED * n_arms + a] = np.float32(refused[a]) + np.float32(UNTRIED)
+        view[Block.OFFER * n_arms + a] = offered[a]
+    view[BLOCKS * n_arms + Overall.TIME] = np.float32(t / horizon)
 
 
 @inlined
@@ -51,17 +98,32 @@ def relu(values: Any, first: int, size: int) -> None:
 
 
 @inlined
-def decide(weights: Any, view: Any, entry: Any, hidden: Any, codes: Any, action: Any) -> None:
-    """The network: from the view to the action, before it is squashed."""
-    n_arms, width = action.size - OVERALL, hidden.size
-    rest, top = FIELDS * n_arms, n_arms * width
+def decide(
+    weights: Any,
+    view: Any,
+    entry: Any,
+    hidden: Any,
+    codes: Any,
+    out: Any,
+    fields: int,
+    overall: int,
+    some: int,
+    each: int,
+) -> None:
+    """The network: from the observation to ``some`` numbers, then ``each`` numbers for each arm, into ``out``.
+
+    ``view`` holds ``fields`` numbers for each arm, field by field, then ``overall`` numbers.
+    """
+    width = hidden.size
+    n_arms = codes.size // width - 1
+    rest, top = fields * n_arms, n_arms * width
     at = 0
     for a in range(n_arms):
-        for i in range(FIELDS):
+        for i in range(fields):
             entry[i] = view[i * n_arms + a]
-        for i in range(GLOBALS):
-            entry[FIELDS + i] = view[rest + i]
-        at = layer(weights, 0, FIELDS + GLOBALS, entry, hidden, 0, width)
+        for i in range(overall):
+            entry[fields + i] = view[rest + i]
+        at = layer(weights, 0, fields + overall, entry, hidden, 0, width)
         relu(hidden, 0, width)
         at = layer(weights, at, width, hidden, codes, a * width, width)
         relu(codes, a * width, width)
@@ -70,41 +132,79 @@ def decide(weights: Any, view: Any, entry: Any, hidden: Any, codes: Any, action:
         for a in range(n_arms):
             entry[j] += codes[a * width + j] / n_arms
             entry[width + j] = max(entry[width + j], codes[a * width + j])
-    for i in range(GLOBALS):
+    for i in range(overall):
         entry[2 * width + i] = view[rest + i]
-    at = layer(weights, at, 2 * width + GLOBALS, entry, codes, top, width)
+    at = layer(weights, at, 2 * width + overall, entry, codes, top, width)
     relu(codes, top, width)
     for j in range(width):
         entry[j] = entry[width + j] = codes[top + j]
-    at = layer(weights, at, width, entry, action, 0, OVERALL)
+    if some:
+        at = layer(weights, at, width, entry, out, 0, some)
     for a in range(n_arms):
         for j in range(width):
             entry[j] = codes[a * width + j]
-        layer(weights, at, 2 * width, entry, action, OVERALL + a, 1)
+        layer(weights, at, 2 * width, entry, out, some + a * each, each)
+
+
+@inlined
+def drawn(logits: Any, u: float) -> int:
+    """The action to which a number u, uniform in [0, 1), belongs when actions have these logits."""
+    highest, total = -np.inf, 0.0
+    for i in range(logits.size):
+        highest = max(highest, logits[i])
+    for i in range(logits.size):
+        total += math.exp(logits[i] - highest)
+    chosen, left = 0, u * total - math.exp(logits[0] - highest)
+    while left >= 0.0 and chosen < logits.size - 1:
+        chosen += 1
+        left -= math.exp(logits[chosen] - highest)
+    return chosen
+
+
+@inlined
+def price(rung: int, refused: float, accepted: float, tried: bool, most: float) -> float:
+    """A rung of an arm's ladder, as :func:`pa_env.wrappers.ForLearning` makes it."""
+    high = refused + UNTRIED
+    if tried:
+        high = max(refused, np.float64(np.nextafter(np.float32(accepted), np.float32(np.inf))))
+    if rung == 0:
+        return min(most, refused + STEP)
+    if rung == 1:
+        return min(most, refused + STEP + 0.1 * (high - refused))
+    if rung == 2:
+        return min(most, (refused + high) / 2)
+    return min(most, high if rung == 3 else high + ABOVE)
 
 
 @functools.cache
 def trained_rule() -> Callable[..., int]:
-    """The rule; ``memory`` comes from :meth:`Trained.rounds`."""
+    """The rule; ``memory`` comes from :meth:`Trained.memory`."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        K, start, width = offer.size, int(memory[SCRIPT]), int(memory[WIDTH])
-        action = memory[start : start + OVERALL + K]
-        start += OVERALL + K
-        view = memory[start : start + FIELDS * K + GLOBALS]
-        start += FIELDS * K + GLOBALS
-        codes = memory[start : start + (K + 1) * width]
-        start += (K + 1) * width
-        entry = memory[start : start + 2 * width + FIELDS + GLOBALS]
-        start += 2 * width + FIELDS + GLOBALS
-        hidden, weights = memory[start : start + width], memory[start + width :]
+        K, width = offer.size, int(memory[Entry.WIDTH])
+        start = ENTRIES
+        refused, accepted = memory[start : start + K], memory[start + K : start + 2 * K]
+        offered = memory[start + 2 * K : start + 3 * K]
+        start += 3 * K
+        view = memory[start : start + BLOCKS * K + OVERALL]
+        start += BLOCKS * K + OVERALL
+        entry = memory[start : start + 2 * width + BLOCKS + OVERALL]
+        start += 2 * width + BLOCKS + OVERALL
+        hidden, codes = memory[start : start + width], memory[start + width : start + (K + 2) * width]
+        start += (K + 2) * width
+        logits, weights = memory[start : start + RUNGS * K], memory[start + RUNGS * K :]
 
-        hear(memory, K, plays, arm)
-        look(memory, K, plays, sums, arm, view)
-        decide(weights, view, entry, hidden, codes, action)
-        for i in range(OVERALL + K):
-            action[i] = math.tanh(action[i]) if memory[TANH] else min(1.0, max(-1.0, action[i]))
-        return propose(memory, plays, sums, action, offer)
+        if arm >= 0:
+            hear(refused, accepted, offered, arm)
+        look(memory, refused, accepted, offered, plays, sums, arm, view)
+        view[BLOCKS * K + Overall.REWARD] = np.float32(reward)
+        decide(weights, view, entry, hidden, codes, logits, BLOCKS, OVERALL, 0, RUNGS)
+        chosen = drawn(logits, uniform(np.uint64(memory[Entry.KEY]), plays.sum() + 1))
+        target, most = chosen // RUNGS, 1.0 + 1.0 / memory[Entry.HORIZON]
+        offer[target] = price(chosen % RUNGS, refused[target], accepted[target], plays[target] > 0, most)
+        for a in range(K):
+            offered[a] = np.float32(offer[a])  # the game's summary is in float32
+        return target
 
     return compile_rule(rule, trusted=True)
 
@@ -113,7 +213,7 @@ class Trained(Principal):
     """A principal that plays a :class:`~baselines.rl.policy_file.Policy`; :func:`baselines.rl.load` reads one.
 
     A policy is at its best on the task that it was trained for, which ``metadata`` names; other numbers of arms and
-    horizons are played too.
+    horizons are played too. It offers at most 1 + 1/horizon.
 
     Args:
         n_arms: number of arms K.
@@ -125,17 +225,18 @@ class Trained(Principal):
         self.metadata = policy.metadata
         self._weights = [
             np.ascontiguousarray(policy.weights[name].T, np.float64).ravel()
-            for name in shapes(policy.metadata["width"])
+            for name in shapes(policy.metadata["format"], policy.metadata["width"])
         ]
         super().__init__(n_arms, horizon)
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""
-        yield follow(trained_rule(), self._memory(), self.horizon)
+        yield follow(trained_rule(), self.memory(), self.horizon)
 
-    def _memory(self) -> Floats:
-        script = fresh_memory(self.n_arms, self.horizon, self.metadata["parameters"])
-        width = self.metadata["width"]
-        scratch = np.zeros(sum(sections(self.n_arms, width)))
-        ends = np.array([script.size, width, self.metadata["squash"] == "tanh"], np.float64)
-        return np.concatenate([script, scratch, *self._weights, ends])
+    def memory(self) -> Floats:
+        """The rule's memory before the first round."""
+        k, width = self.n_arms, self.metadata["width"]
+        parts = np.zeros(sum(sections(k, width)))
+        parts[k : 2 * k] = NEVER
+        first = np.array([self.horizon, width, self.rng.integers(2**53)], np.float64)
+        return np.concatenate([first, parts, *self._weights])

@@ -1,255 +1,225 @@
-"""Training a principal: ``pa-bench train``.
+"""Training a principal from scratch: ``pa-bench train``.
 
-Training goes in laps. A lap begins from seeds of its own, collects and learns from a fixed number of steps, is
-evaluated, and leaves a checkpoint. So a run that was killed goes on from its last lap to the same policy as one that
-was not, and two runs with one seed give the same policy. In the folder of a run:
+Stable-Baselines3's PPO plays many copies of a task at once, with the prices and observations of
+:func:`pa_env.wrappers.ForLearning` and the network of :class:`baselines.rl.features.SetActorCritic`. The learning rate
+(in the last quarter) and the bonus for random actions fall to 0, so that the last policy is the one to keep.
+
+A lap is a fixed number of rollouts. After each lap the policy plays evaluation episodes, and a checkpoint is written.
+All random numbers of a lap come from the run's seed and the lap's number. So a run that was killed goes on from its
+last lap to the same policy, and two runs with one seed give the same policy. In the folder of a run:
 
 | file | what it holds |
 |---|---|
-| ``run.json`` | what is trained, the score before and after each lap; written last, so it names nothing missing |
-| ``lap-N.zip`` | the last checkpoint: model and optimiser, in Stable-Baselines3's format (a pickle) |
-| ``best.npz``, ``best.zip`` | the best policy by evaluation (a policy file, where it can hold it), and its model |
+| ``policy.npz`` | the policy after the last finished lap (:mod:`baselines.rl.policy_file`) |
+| ``run.json`` | the settings, and the scores of each lap; written last, so it names nothing missing |
+| ``lap-N.zip``, ``lap-N.pkl`` | the last checkpoint: Stable-Baselines3's model, and the games (pickles) |
 | ``events.out.*`` | TensorBoard's |
 | ``lock`` | held by the one process that trains here |
-
-Evaluation plays the deterministic policy on held-out seeds, and the scripted principals on the same ones: the score is
-the mean of the paired differences to the best of them. The first policy is the script but for its tests of lower
-prices, with the parameters that serve the task and the objective best (:mod:`baselines.rl.start`); in the first lap
-only PPO's critic learns.
 """
 
+import importlib.metadata
 import json
 import math
+import pickle
+import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from stable_baselines3.common.base_class import BaseAlgorithm
+import torch
+from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
-from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.utils import set_random_seed
 
-from baselines import rl
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
-from baselines.rl.algorithms import (
-    ALGORITHMS,
-    COPIES,
-    LOG_NOISE,
-    model_class,
-    new_model,
-    policy_of,
-    steered,
-    take_over,
-    training_env,
-)
-from baselines.rl.evaluate import compare, interval, play_out, table
+from baselines.rl.evaluate import games, interval, play_out
 from baselines.rl.features import SetActorCritic
-from baselines.rl.policy_file import digest, read, save
-from baselines.rl.start import Search, find
+from baselines.rl.policy_file import FORMAT, Policy, save
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
-from baselines.tasks import Task
-from pa_env.checks import finite, known, seed_of, whole
-from pa_env.layout import Floats
+from baselines.tasks import task
+from pa_env.checks import known, seed_of, whole
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
-EVALUATION_ROUNDS = 800_000  # in whole episodes: regret has heavy tails
-RIVALS = ("zero", "profit-target", "bracket-ucb")  # the best scripted principals at short horizons
-SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0)}  # what is evaluated, and its sign
-LAP = 2**18  # steps
-SLOWEST = 0.1  # share of the learning rate that is left in the last lap
-GENTLE = 0.3  # share of it for a policy that was trained already
+WIDTH = 24  # of the network
+RATE, ENTROPY = 1e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
+EPOCHS, BATCHES = 4, 8  # passes over a rollout, and parts of it in each pass
 
 
-class Run:
-    """A training run in a folder.
+@dataclass(frozen=True)
+class Settings:
+    """What is trained, and for how long. A recipe is one of these."""
 
-    ``start``: a policy file to start from, of any task, instead of the script. ``log_noise``: log of the first standard
-    deviation of actions; a policy that is good already wants less than the default.
-    """
+    task: str
+    """Name of the task, with i.i.d. rewards."""
+    objective: str = "utility"
+    """What is maximised: utility, or regret for minus R_T."""
+    steps: int = 12_000_000
+    """Rounds to train on, rounded up to whole laps."""
+    seed: int = 0
+    """The same seed gives the same policy."""
+    copies: int = 512
+    """Games that are played at once."""
+    rollout: int = 100
+    """Rounds of each copy between two updates."""
+    lap: int = 20
+    """Rollouts between two checkpoints."""
+    rounds: int = 400_000
+    """Rounds of an evaluation, in whole episodes."""
 
-    def __init__(
-        self,
-        task: Task,
-        out: Path,
-        algo: str = "ppo",
-        objective: str = "utility",
-        steps: int = 4_000_000,
-        seed: int = 0,
-        lap: int = LAP,
-        episodes: int | None = None,
-        search: Search | None = None,
-        start: Path | None = None,
-        log_noise: float = LOG_NOISE,
-    ) -> None:
-        known("algo", algo, ALGORITHMS)
-        known("objective", objective, OBJECTIVES)
-        if task.dim is not None:
-            raise ValueError(f"task = {task.name!r} has linear rewards: policies are trained on i.i.d. ones only")
-        self.task, self.out, self.algo, self.objective = task, out, algo, objective
-        self.seed = seed_of(seed) or 0
-        if self.seed >= 2**32:
+    def __post_init__(self) -> None:
+        """Check all of them."""
+        if task(self.task).dim is not None:
+            raise ValueError(f"task = {self.task!r} has linear rewards: policies are trained on i.i.d. ones only")
+        known("objective", self.objective, OBJECTIVES)
+        if (seed_of(self.seed) or 0) >= 2**32:
             raise ValueError(f"seed = {self.seed} must be below 2**32, as Stable-Baselines3 wants it")
-        self.lap = whole("lap", lap, COPIES[algo])
-        self.laps = math.ceil(whole("steps", steps, 1) / self.lap)
-        self.score, self.sign = SCORE[objective]
-        self.episodes = episodes or max(2, EVALUATION_ROUNDS // task.horizon)
-        self.search = search or Search()
-        self.start = None if start is None else read(start)
-        self.log_noise = finite("log_noise", log_noise)
-        self.record = self._record()
+        for name in ("steps", "copies", "rollout", "lap", "rounds"):
+            whole(name, getattr(self, name), 1)
 
-    def _record(self) -> dict[str, Any]:
-        """What ``run.json`` says, or a new one."""
-        about = {
-            "task": self.task.name,
-            "algo": self.algo,
-            "objective": self.objective,
-            "seed": self.seed,
-            "steps": self.laps * self.lap,
-            "lap": self.lap,
-            "log_noise": self.log_noise,
-            "start": None if self.start is None else self.start.metadata | {"weights": digest(self.start)},
-        }
-        path = self.out / "run.json"
-        if not path.exists():
-            return about | {"parameters": {}, "scores": [], "best": None}
-        try:
-            record: dict[str, Any] = json.loads(path.read_text())
-        except ValueError as error:
-            raise ValueError(f"{path} is damaged ({error}): pass another folder") from error
-        for key, value in about.items():
-            if record.get(key) != value:
-                raise ValueError(
-                    f"out = {str(self.out)!r} holds a run with {key} = {record.get(key)!r}, not {value!r}:"
-                    " pass another folder, or the same arguments to go on with it"
-                )
-        return record
+    @property
+    def lap_steps(self) -> int:
+        """Rounds of a lap, of all copies together."""
+        return self.copies * self.rollout * self.lap
 
-    def train(self) -> None:
-        """Train to the end, from the last checkpoint if there is one; no other process may do so at the same time."""
-        if len(self.record["scores"]) <= self.laps:
-            with only_writer(self.out, self.out / "lock"):
-                remove_half_written(self.out)
-                self.record = self._record()  # another process may have gone on in the meantime
-                self._train()
-
-    def _train(self) -> None:
-        import torch
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        scores = self.record["scores"]
-        torch.set_num_threads(1)  # sums come out the same on any machine, and the networks are too small for more
-        if not scores:
-            self.record["parameters"] = self._first_parameters()
-        env = training_env(self.task, self.algo, self.objective, self.record["parameters"])
-        model = self._checkpoint(env) if scores else self._first_model(env)
-        model.set_logger(configure(str(self.out), ["tensorboard"]))
-        rivals = self._rivals()
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns) as progress:
-            bar = progress.add_task(self.task.name, total=self.laps * self.lap, completed=model.num_timesteps)
-            while len(scores) <= self.laps:
-                if scores:
-                    self._lap(model, env, _Progress(progress, bar))
-                self._evaluate(model, rivals)
-                self._keep(model)
-                progress.update(bar, description=f"{self.task.name} {scores[-1]:+.3f}")
-
-    def _first_parameters(self) -> dict[str, float]:
-        """The script's, where training starts."""
-        if self.start is not None:
-            parameters: dict[str, float] = self.start.metadata["parameters"]
-            return parameters
-        return find(self.task, self.score, self.sign, self.seed, self.search)
-
-    def _first_model(self, env: GameVecEnv) -> BaseAlgorithm:
-        model = new_model(self.algo, env, self.seed, self.log_noise)
-        if self.start is not None:
-            take_over(model, self.start)
-        return model
-
-    def _checkpoint(self, env: GameVecEnv) -> BaseAlgorithm:
-        path = self.out / f"lap-{len(self.record['scores']) - 1}.zip"
-        model = model_class(self.algo).load(path, env=env, device="cpu")
-        if isinstance(model, OffPolicyAlgorithm):
-            model.load_replay_buffer(path.with_suffix(".pkl"))
-        return model
-
-    def _lap(self, model: BaseAlgorithm, env: GameVecEnv, callback: BaseCallback) -> None:
-        """Collect and learn, from seeds of this lap's own."""
-        number = len(self.record["scores"])
-        set_random_seed(int(np.random.SeedSequence([self.seed, number]).generate_state(1)[0]))
-        env.seed(TRAINING_SEEDS + (self.seed * self.laps + number) * env.num_envs)
-        model._last_obs = None  # begin anew
-        if isinstance(model.policy, SetActorCritic):
-            model.policy.learn_actions(number > 1)  # a critic that knows nothing would spoil a good start
-        rate = model.learning_rate * (1.0 - (1.0 - SLOWEST) * (number - 1) / self.laps)  # type: ignore[operator]
-        rate *= 1.0 if self.start is None else GENTLE
-        model.lr_schedule = lambda _: rate
-        model.learn(self.lap, callback=callback, reset_num_timesteps=False, log_interval=10**9)
-        model.logger.dump(model.num_timesteps)
-
-    def _rivals(self) -> dict[str, Floats]:
-        """The scripted principals' scores, each episode's."""
-        scores = compare({name: name for name in RIVALS}, self.task, self.episodes, EVALUATION_SEEDS)
-        return {name: found[self.score] for name, found in scores.items()}
-
-    def _evaluate(self, model: BaseAlgorithm, rivals: dict[str, Floats]) -> None:
-        """Play the policy, and write down by how much it beats the best scripted principal."""
-        envs = steered(self.task, self.episodes, self.record["parameters"])
-        seeds = list(range(EVALUATION_SEEDS, EVALUATION_SEEDS + self.episodes))
-        found = play_out(envs, model, seeds)[self.score]
-        best = max(rivals.values(), key=lambda values: self.sign * values.mean())
-        gain, half = interval(self.sign * (found - best))
-        for name, value in ((self.score, found.mean()), ("gain", gain), ("gain_half_width", half)):
-            model.logger.record(f"evaluation/{name}", float(value))
-        model.logger.dump(model.num_timesteps)
-        self.record["scores"].append(gain)
-
-    def _keep(self, model: BaseAlgorithm) -> None:
-        """Leave a checkpoint, and the best policy if this is it."""
-        scores = self.record["scores"]
-        checkpoint = self.out / f"lap-{len(scores) - 1}.zip"
-        with whole_file(checkpoint) as file:
-            model.save(file)
-        if isinstance(model, OffPolicyAlgorithm):
-            with whole_file(checkpoint.with_suffix(".pkl")) as file:
-                model.save_replay_buffer(file)
-        if len(scores) == 1 or scores[-1] > max(scores[:-1]):  # a tie is no progress
-            self.record["best"] = len(scores) - 1
-            with whole_file(self.out / "best.zip") as file:
-                model.save(file)
-            about = {key: self.record[key] for key in ("algo", "task", "objective", "seed", "parameters")}
-            if (policy := policy_of(model, about)) is not None:
-                save(self.out / "best.npz", policy)
-        write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
-        for path in self.out.glob("lap-*"):
-            if path.stem != checkpoint.stem:
-                path.unlink()
+    @property
+    def laps(self) -> int:
+        """How many laps there are."""
+        return math.ceil(self.steps / self.lap_steps)
 
 
-class _Progress(BaseCallback):
-    def __init__(self, progress: Any, bar: Any) -> None:
+def train(settings: Settings, out: Path) -> Path:
+    """Train to the end, from the last checkpoint if there is one; returns the policy file.
+
+    Args:
+        settings: what to train.
+        out: folder of the run; no other process may train in it at the same time.
+    """
+    read_record(settings, out)  # raises before anything is written
+    with only_writer(out, out / "lock"):
+        remove_half_written(out)
+        record = read_record(settings, out)
+        if len(record["laps"]) < settings.laps:
+            torch.set_num_threads(1)  # sums come out the same on any machine, and the network is too small for more
+            model = old_model(out, len(record["laps"])) if record["laps"] else new_model(settings)
+            model.set_logger(configure(str(out), ["tensorboard"]))
+            left = settings.laps * settings.lap_steps - model.num_timesteps
+            model.learn(left, Laps(settings, out, record), log_interval=settings.lap, reset_num_timesteps=False)
+    return out / "policy.npz"
+
+
+def new_model(settings: Settings) -> PPO:
+    """A learner before its first round."""
+    played = task(settings.task)
+    scale, horizon = 10.0 / math.sqrt(played.horizon), played.horizon  # an episode's sum is of order 1 to 10
+    envs = GameVecEnv(games(played, settings.copies), settings.objective, scale, staggered=True)
+    envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
+    return PPO(
+        *(SetActorCritic, envs),
+        learning_rate=falling_rate,
+        n_steps=settings.rollout,
+        batch_size=max(2, settings.copies * settings.rollout // BATCHES),
+        n_epochs=EPOCHS,
+        gamma=1.0 - 0.1 / horizon,  # the last round counts nearly as much as the first,
+        gae_lambda=max(0.9, 1.0 - 6.0 / horizon),  # and what is learned early pays for long
+        seed=settings.seed,
+        device="cpu",
+        policy_kwargs={"width": WIDTH},
+    )
+
+
+def falling_rate(left: float) -> float:
+    """The learning rate when this share of the steps is left."""
+    return RATE * min(1.0, 4.0 * left)
+
+
+def old_model(out: Path, lap: int) -> PPO:
+    """The learner as it was after a lap, with its games."""
+    with (out / f"lap-{lap}.pkl").open("rb") as file:
+        envs = pickle.load(file)
+    return PPO.load(out / f"lap-{lap}.zip", env=envs, device="cpu", force_reset=False)
+
+
+class Laps(BaseCallback):
+    """Evaluates the policy and leaves a checkpoint after each lap, and seeds the next one."""
+
+    def __init__(self, settings: Settings, out: Path, record: dict[str, Any]) -> None:
         super().__init__()
-        self.progress, self.bar = progress, bar
+        self.settings, self.out, self.record = settings, out, record
 
     def _on_step(self) -> bool:
-        self.progress.update(self.bar, completed=self.num_timesteps)
         return True
 
+    def _on_training_start(self) -> None:
+        self.began, self.first = time.monotonic(), self.num_timesteps
 
-def show(run: Run, episodes: int) -> None:
-    """Train, then print the best policy beside the scripted principals of its task, on seeds never trained on."""
-    from rich.console import Console
+    def _on_rollout_start(self) -> None:
+        lap, rest = divmod(self.num_timesteps, self.settings.lap_steps)
+        if rest == 0:
+            if lap > len(self.record["laps"]):  # else it was just read from the disk
+                self._finish(lap)
+            set_random_seed(int(np.random.SeedSequence([self.settings.seed, lap]).generate_state(1)[0]))
 
-    run.train()
-    best = run.out / "best.npz"
-    console = Console()
-    lap = run.record["best"]
-    console.print(f"{f'best after {lap}' if lap else 'none beat the start'} of {run.laps} laps: {run.out}")
-    if best.exists():
-        trained = rl.load(best, n_arms=run.task.n_arms, horizon=run.task.horizon)
-        console.print(table(trained, run.task, episodes))
-    else:
-        console.print(f"no policy file holds what {run.algo} learns: its best model is {run.out / 'best.zip'}")
+    def _on_rollout_end(self) -> None:
+        done = self.num_timesteps / (self.settings.laps * self.settings.lap_steps)
+        self.model.ent_coef = ENTROPY * (1.0 - done)  # type: ignore[attr-defined] # PPO has it
+
+    def _on_training_end(self) -> None:
+        self._finish(self.settings.laps)
+
+    def _finish(self, lap: int) -> None:
+        """Evaluate and write everything; the record comes last."""
+        played = task(self.settings.task)
+        episodes = max(2, self.settings.rounds // played.horizon)
+        seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
+        found = play_out(games(played, episodes), self.model, seeds, deterministic=False)
+        scores = {name: interval(found[name]) for name in ("expected_utility", "regret")}
+        for name, (mean, _) in scores.items():
+            self.logger.record(f"evaluation/{name}", mean)
+        self.record["laps"].append(scores)
+        with whole_file(self.out / f"lap-{lap}.zip") as file:
+            self.model.save(file)
+        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.training_env))
+        save(self.out / "policy.npz", policy_of(self.model, self.settings))
+        write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
+        for path in self.out.glob("lap-*"):
+            if path.stem != f"lap-{lap}":
+                path.unlink()
+        speed = (self.num_timesteps - self.first) / (time.monotonic() - self.began)
+        shown = "utility {:.2f} +- {:.2f}, R_T {:.3f} +- {:.3f}".format(*scores["expected_utility"], *scores["regret"])
+        print(f"lap {lap} of {self.settings.laps}: {shown}; {speed:,.0f} rounds a second", flush=True)
+
+
+def policy_of(model: Any, settings: Settings) -> Policy:
+    """What a policy file holds of a model."""
+    packages = ("numpy", "torch", "stable-baselines3")
+    metadata = {
+        "format": FORMAT,
+        "task": settings.task,
+        "objective": settings.objective,
+        "seed": settings.seed,
+        "steps": int(model.num_timesteps),
+        "versions": {name: importlib.metadata.version(name) for name in packages},
+        "width": WIDTH,
+    }
+    layers = model.policy.mlp_extractor.actor.state_dict() | model.policy.action_net.state_dict()
+    return Policy(metadata, {name: layer.numpy().astype(np.float32) for name, layer in layers.items()})
+
+
+def read_record(settings: Settings, out: Path) -> dict[str, Any]:
+    """What ``run.json`` says, or a new one; raises if the folder holds a run with other settings."""
+    path = out / "run.json"
+    if not path.exists():
+        return {"settings": asdict(settings), "laps": []}
+    try:
+        record: dict[str, Any] = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged ({error}): pass another folder") from error
+    for key, value in asdict(settings).items():
+        if (kept := record.get("settings", {}).get(key)) != value:
+            raise ValueError(
+                f"out = {str(out)!r} holds a run with {key} = {kept!r}, not {value!r}:"
+                " pass another folder, or the same arguments to go on with it"
+            )
+    return record

@@ -14,8 +14,7 @@ empty info: a dictionary for each copy and step would cost more than the step.
 
 Copies that begin together stay in step, and a rollout shorter than the horizon then shows one slice of the episode.
 ``staggered=True`` begins them at times spread over the horizon: the first episodes are played so far with a neutral
-action, all zeros (no incentive; with ``ForLearning`` .001 above what the first arm refused; with
-:class:`baselines.rl.beliefs.Steered` about the script).
+action, all zeros (no incentive; with ``ForLearning`` .001 above what the first arm refused).
 """
 
 from collections.abc import Sequence

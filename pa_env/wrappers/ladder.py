@@ -12,11 +12,8 @@ from gymnasium.vector.utils import batch_space
 from pa_env import spaces
 from pa_env.checks import integers
 from pa_env.game import Game
-from pa_env.layout import Floats
+from pa_env.layout import ABOVE, RUNGS, STEP, Floats
 from pa_env.wrappers.base import brackets, floats, game_behind, highest, one_hot, within, wrap
-
-RUNGS = 5
-STEP, ABOVE = 0.001, 0.05  # above the largest refused offer, and above the smallest accepted one
 
 
 @dataclass(frozen=True)

@@ -15,29 +15,25 @@ from gymnasium.spaces import Box, Discrete, Space
 from stable_baselines3 import PPO
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from baselines.rl.beliefs import FIELDS, GLOBALS, OVERALL, Steered
 from baselines.rl.features import SetActorCritic, SetExtractor, SortedActorCritic, SortedArms
 from baselines.rl.vec_env import GameVecEnv
 from pa_env import IID
-from pa_env.wrappers import BracketIncentive, IncentiveGrid, RescaleIncentive
+from pa_env.wrappers import BracketIncentive, ForLearning, IncentiveGrid, RescaleIncentive
 
 K = 4
 ORDER = torch.tensor([2, 0, 3, 1])
 
 
-def relabelled(observations: torch.Tensor, fields: int, hidden: int = 0) -> torch.Tensor:
+def relabelled(observations: torch.Tensor, fields: int) -> torch.Tensor:
     """The same observations with arm ORDER[a] called a."""
-    shown = observations.shape[1] - hidden * K
-    first, overall, last = observations.tensor_split((fields * K, shown), dim=1)
-    blocks = [part.reshape(len(part), -1, K)[:, :, ORDER].flatten(1) for part in (first, last)]
-    return torch.cat([blocks[0], overall, blocks[1]], dim=1)
+    first, overall = observations.tensor_split((fields * K,), dim=1)
+    return torch.cat([first.reshape(len(first), -1, K)[:, :, ORDER].flatten(1), overall], dim=1)
 
 
-def policy(actions: Space, n_arms: int = K, kind: type = SetActorCritic, hidden: int = 0, **options: int) -> Any:
+def policy(actions: Space, n_arms: int = K, kind: type = SetActorCritic, **options: int) -> Any:
     torch.manual_seed(0)
-    space = Box(-9, 9, (6 * n_arms + 2 + hidden * n_arms,), np.float32)
-    options |= {"n_arms": n_arms} | ({"hidden": hidden} if hidden else {})
-    made = kind(space, actions, lambda _: 1e-3, **options)
+    space = Box(-9, 9, (6 * n_arms + 2,), np.float32)
+    made = kind(space, actions, lambda _: 1e-3, **(options | {"n_arms": n_arms}))
     for name, parameter in made.named_parameters():
         if name.startswith(("action_net", "log_std")):
             torch.nn.init.normal_(parameter, std=0.5)
@@ -69,11 +65,11 @@ def test_sorted_arms_come_best_first() -> None:
     ("actions", "overall"),
     [(Box(-1, 1, (2 + K,)), 2), (Box(-1, 1, (1 + 2 * K,)), 1), (Box(-1, 1, (K,)), 0), (Discrete(4 * K), 0)],
 )
-@pytest.mark.parametrize(("kind", "hidden"), [(SetActorCritic, 3), (SortedActorCritic, 0)])
-def test_actions_and_their_noise_move_with_their_arms(actions: Space, overall: int, kind: type, hidden: int) -> None:
-    made = policy(actions, kind=kind, hidden=hidden, overall_actions=overall)
-    seen = torch.randn(8, (6 + hidden) * K + 2, generator=torch.Generator().manual_seed(0))
-    moved = relabelled(seen, 6, hidden)
+@pytest.mark.parametrize("kind", [SetActorCritic, SortedActorCritic])
+def test_actions_and_their_noise_move_with_their_arms(actions: Space, overall: int, kind: type) -> None:
+    made = policy(actions, kind=kind, overall_actions=overall)
+    seen = torch.randn(8, 6 * K + 2, generator=torch.Generator().manual_seed(0))
+    moved = relabelled(seen, 6)
     for first, second in zip(parameters_of(made, seen), parameters_of(made, moved), strict=True):
         torch.testing.assert_close(second[:, :overall], first[:, :overall])
         arms = first[:, overall:].reshape(8, K, -1)[:, ORDER].flatten(1)
@@ -105,48 +101,26 @@ def test_observations_that_do_not_split_by_arm_are_refused() -> None:
         SetActorCritic(Box(-9, 9, (6 * K + 3,), np.float32), Discrete(5 * K), lambda _: 1e-3)
 
 
-def test_only_the_critic_sees_the_hidden_blocks() -> None:
-    made = policy(Box(-1, 1, (2 + K,)), hidden=3, overall_actions=2)
-    seen = torch.zeros(1, 6 * K + 2 + 3 * K)
-    other = seen.clone()
-    other[:, -3 * K :] = 1.0
-    assert made.predict_values(seen) != made.predict_values(other)
-    np.testing.assert_array_equal(
-        made.predict(seen.numpy(), deterministic=True)[0], made.predict(other.numpy(), deterministic=True)[0]
-    )
-
-
 def games(n_arms: int, wrapper: Callable[[Any], Any] = RescaleIncentive) -> GameVecEnv:
     return GameVecEnv(wrapper(gym.make_vec("PrincipalAgent-v0", 4, n_arms=n_arms, autoreset_mode="Disabled")))
-
-
-def steered(n_arms: int) -> GameVecEnv:
-    return games(n_arms, Steered)
 
 
 def learner(envs: GameVecEnv, kind: type = SetActorCritic, **options: object) -> PPO:
     return PPO(kind, envs, n_steps=8, batch_size=32, policy_kwargs=options, seed=0, device="cpu")
 
 
-STEERED = {"fields": FIELDS, "overall": GLOBALS, "overall_actions": OVERALL}
-
-
 @pytest.mark.parametrize("n_arms", [1, 2, 5])
 def test_ppo_learns_with_any_number_of_arms(n_arms: int) -> None:
-    model = learner(steered(n_arms), n_arms=n_arms, **STEERED)
+    model = learner(games(n_arms), n_arms=n_arms, overall_actions=0)
     before = {name: value.clone() for name, value in model.policy.state_dict().items()}
     model.learn(64)
     after = model.policy.state_dict()
-    assert all(
-        (after[name] != before[name]).any() for name in ("log_std", "action_net.all.bias", "action_net.arm.bias")
-    )
+    assert all((after[name] != before[name]).any() for name in ("log_std", "action_net.arm.bias"))
 
 
-@pytest.mark.parametrize(
-    ("make", "options"), [(steered, STEERED), (games, {}), (lambda n: games(n, BracketIncentive), {})]
-)
-def test_a_policy_for_three_arms_plays_with_nine(make: Callable[[int], GameVecEnv], options: dict[str, int]) -> None:
-    small, large = (learner(make(n), n_arms=n, **options) for n in (3, 9))
+@pytest.mark.parametrize("wrapper", [RescaleIncentive, BracketIncentive, ForLearning])
+def test_a_policy_for_three_arms_plays_with_nine(wrapper: Callable[[Any], Any]) -> None:
+    small, large = (learner(games(n, wrapper), n_arms=n) for n in (3, 9))
     small.learn(64)
     large.policy.load_state_dict(small.policy.state_dict())
     for value, loaded in zip(small.policy.parameters(), large.policy.parameters(), strict=True):
@@ -154,31 +128,9 @@ def test_a_policy_for_three_arms_plays_with_nine(make: Callable[[int], GameVecEn
     large.learn(64)
 
 
-@pytest.mark.parametrize("kind", [SetActorCritic, SortedActorCritic])
-def test_only_the_critic_learns_when_told(kind: type) -> None:
-    model = learner(games(K), kind, n_arms=K)
-    before = {name: value.clone() for name, value in model.policy.named_parameters()}
-
-    def moved() -> set[str]:
-        return {name for name, value in model.policy.named_parameters() if (value != before[name]).any()}
-
-    model.policy.learn_actions(False)
-    model.learn(64)
-    critic = {name for name in before if "critic" in name or "value_net" in name}
-    assert moved() == critic != set(before)
-    model.policy.learn_actions(True)
-    model.learn(64)
-    assert moved() == set(before)
-
-
-@pytest.mark.parametrize(
-    ("kind", "make", "options"),
-    [(SetActorCritic, games, {}), (SetActorCritic, steered, STEERED), (SortedActorCritic, games, {"by": 2})],
-)
-def test_a_model_comes_back_from_stable_baselines3s_file(
-    tmp_path: Path, kind: type, make: Callable[[int], GameVecEnv], options: dict[str, int]
-) -> None:
-    envs = make(K)
+@pytest.mark.parametrize(("kind", "options"), [(SetActorCritic, {}), (SortedActorCritic, {"by": 2})])
+def test_a_model_comes_back_from_stable_baselines3s_file(tmp_path: Path, kind: type, options: dict[str, int]) -> None:
+    envs = games(K)
     model = learner(envs, kind, n_arms=K, **options)
     model.learn(64)
     model.save(tmp_path / "model.zip")

@@ -17,33 +17,31 @@ import pytest
 
 import baselines
 from baselines import rl
-from baselines.rl.beliefs import FIELDS, GLOBALS, MOST, OVERALL, Steered
 from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
-from baselines.rl.trained import Trained, trained_rule
-from baselines.scripted.profit_target import BELIEFS
+from baselines.rl.trained import ENTRIES, Entry, Trained, drawn, sections, trained_rule
+from pa_env.kernel.draws import uniform
 from pa_env.layout import NO_ARM
+from pa_env.wrappers import ForLearning
 
 from ..helpers import python, step_through
 
 WIDTH = 8
 
 
-def random_policy(scale: float = 0.5, squash: str = "clip", **changes: Any) -> Policy:
+def random_policy(scale: float = 0.5, **changes: Any) -> Policy:
     rng = np.random.default_rng(0)
     metadata = {
         "format": FORMAT,
-        "algo": "ppo",
         "task": "k3-t100-uniform",
         "objective": "utility",
         "seed": 0,
         "steps": 1,
         "versions": {},
-        "action": "steered",
-        "squash": squash,
         "width": WIDTH,
-        "parameters": {},
     }
-    weights = {name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes(WIDTH).items()}
+    weights = {
+        name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes(FORMAT, WIDTH).items()
+    }
     return Policy(metadata | changes, weights)
 
 
@@ -62,24 +60,32 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["policy.npz"]
 
 
-@pytest.mark.parametrize("squash", ["clip", "tanh"])
-def test_the_rule_plays_the_network_that_was_trained(squash: str) -> None:
+@pytest.mark.parametrize("agent", ["empirical-mean", "exploratory"])
+def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str) -> None:
     torch = pytest.importorskip("torch", reason="the extra [train] is not installed")
-    from baselines.rl.features import SetBody, SetHead
+    from baselines.rl.features import SetActorCritic
 
-    policy = random_policy(0.3, squash)
-    body, head = SetBody(3, FIELDS, GLOBALS, WIDTH), SetHead(WIDTH, OVERALL, 1)
-    for module in (body, head):
+    policy, k, horizon = random_policy(), 4, 100
+    game = gym.make_vec("PrincipalAgent-v0", 1, n_arms=k, horizon=horizon, agent=agent, autoreset_mode="Disabled")
+    envs = ForLearning(game)
+    network = SetActorCritic(envs.single_observation_space, envs.single_action_space, lambda _: 1e-3, width=WIDTH)
+    for module in (network.mlp_extractor.actor, network.action_net):
         module.load_state_dict({name: torch.from_numpy(policy.weights[name]) for name in module.state_dict()})
-    envs = Steered(gym.make_vec("PrincipalAgent-v0", 1, n_arms=3, horizon=100, autoreset_mode="Disabled"))
-    principal, (seen, _) = Trained(3, 100, policy), envs.reset(seed=0)
+    principal, (seen, _) = Trained(k, horizon, policy), envs.reset(seed=0)
     principal.reset(seed=0)
-    for _ in range(100):
+    starts, rungs = np.cumsum([ENTRIES, *sections(k, WIDTH)]), set()
+    for _ in range(horizon):
         with torch.no_grad():
-            output = head(body(torch.from_numpy(seen))).numpy()
-        seen, _, _, _, info = envs.step(np.tanh(output) if squash == "tanh" else output)
-        np.testing.assert_allclose(principal.offer(), envs.game.summary[0, 15:18], atol=1e-5)
-        principal.observe(int(info["arm"][0]), float(envs.game.summary[0, -2]))
+            wanted = network.action_net(network.mlp_extractor.forward_actor(torch.from_numpy(seen))).numpy()[0]
+        offer, memory = principal.offer(), principal.request().memory  # type: ignore[union-attr] # it follows a rule
+        np.testing.assert_array_equal(memory[starts[3] : starts[4]], seen[0])
+        np.testing.assert_allclose(memory[starts[7] : starts[8]], wanted, atol=1e-5)
+        action = drawn(memory[starts[7] : starts[8]], uniform(np.uint64(memory[Entry.KEY]), principal.t + 1))
+        rungs.add(action % 5)
+        np.testing.assert_array_equal(offer, envs.actions([action])[0])
+        seen, _, _, _, info = envs.step([action])
+        principal.observe(int(info["arm"][0]), float(info["reward"][0]))
+    assert len(rungs) > 1
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 7])
@@ -89,7 +95,7 @@ def test_it_plays_any_number_of_arms_within_bounds(n_arms: int) -> None:
         _, offers, _ = step_through(principal, 0, n_arms=n_arms, agent="exploratory")
         assert np.isfinite(offers).all()
         assert (np.array(offers) >= 0).all()
-        assert (np.array(offers) <= MOST).all()
+        assert (np.array(offers) <= 1 + 1 / 60).all()
 
 
 def test_step_by_step_and_simulated_games_are_the_same() -> None:
@@ -107,16 +113,33 @@ def test_step_by_step_and_simulated_games_are_the_same() -> None:
     assert utility == pytest.approx(run.utility[-1], abs=1e-9)
 
 
-def test_relabelled_arms_are_offered_the_same() -> None:
+def test_actions_are_drawn_with_the_probabilities_of_the_network() -> None:
+    logits = np.array([1.0, -2.0, 900.0, 901.0, 899.5])
+    found = np.bincount([drawn(logits, u) for u in (np.arange(10_000) + 0.5) / 10_000], minlength=5) / 10_000
+    np.testing.assert_allclose(found, np.exp(logits - 901) / np.exp(logits - 901).sum(), atol=1e-3)
+
+
+def test_a_seed_gives_one_game() -> None:
+    principal = Trained(4, 80, random_policy(0.1))
+    offers = []
+    for seed in (0, 0, 1):
+        principal.reset(seed=seed)
+        offers.append(principal.offer().tolist())
+    assert offers[0] == offers[1] != offers[2]
+
+
+def test_relabelled_arms_are_as_likely() -> None:
     rng, order = np.random.default_rng(0), np.array([2, 0, 1])
-    plays, sums, offers = rng.integers(9, size=3), rng.uniform(0, 9, 3), np.zeros((2, 3))
-    beliefs = rng.uniform(0, 0.5, (3, 3))
-    for i, chosen in enumerate((np.arange(3), order)):
-        memory = Trained(3, 60, random_policy(0.1))._memory()
-        memory[BELIEFS : BELIEFS + 9] = beliefs[:, chosen].ravel()
-        trained_rule()(memory, plays[chosen], sums[chosen], NO_ARM, 0.0, offers[i])
-    assert offers.any()
-    np.testing.assert_allclose(offers[1], offers[0][order], atol=1e-12)
+    plays, sums, logits = rng.integers(1, 9, size=3), rng.uniform(0, 9, 3), []
+    bounds = rng.uniform(0, 0.5, (3, 3)).astype(np.float32)  # refused, accepted and last offers
+    starts = np.cumsum([ENTRIES, *sections(3, WIDTH)])
+    for chosen in (np.arange(3), order):
+        memory = Trained(3, 60, random_policy()).memory()
+        memory[ENTRIES : ENTRIES + 9] = bounds[:, chosen].ravel()
+        trained_rule()(memory, plays[chosen], sums[chosen], NO_ARM, 0.0, np.zeros(3))
+        logits.append(memory[starts[7] : starts[8]].reshape(3, -1))
+    assert np.ptp(logits[0]) > 1
+    np.testing.assert_allclose(logits[1], logits[0][order], atol=1e-12)
 
 
 def damaged(data: bytes, within: int, rng: np.random.Generator) -> bytes:
@@ -248,13 +271,7 @@ def test_arrays_alone_are_no_policy(tmp_path: Path) -> None:
         ({"width": 9}, "must be"),
         ({"width": 10**9}, "width"),
         ({"width": True}, "width = True"),
-        ({"squash": "round"}, "squash"),
-        ({"action": "anything"}, "action"),
-        ({"parameters": None}, "parameters"),
-        ({"parameters": {"bonus": -1.0}}, r"parameters = \{'bonus': -1.0\}: bonus = -1.0 must be a finite number"),
-        ({"parameters": {"bonus": None}}, "bonus = None must be a finite number"),
-        ({"parameters": {"luck": 1.0}}, "unexpected keyword argument 'luck'"),
-        ({"parameters": {"n_arms": 3}}, "multiple values for argument 'n_arms'"),
+        ({"task": 3}, "task = 3 must be of type str"),
     ],
 )
 def test_wrong_metadata_are_named(changes: dict[str, Any], says: str, tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 """Stable-Baselines3's interface to the batched game: the same rounds, resets, cheap infos, spread beginnings."""
 
+import pickle
+from collections.abc import Callable
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -11,9 +15,8 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from baselines.rl.beliefs import Steered
 from baselines.rl.vec_env import GameVecEnv
-from pa_env.wrappers import BracketIncentive, ProfitLevel
+from pa_env.wrappers import BracketIncentive, ForLearning, ProfitLevel
 
 GAME = {"n_arms": 3, "horizon": 7}
 
@@ -73,13 +76,26 @@ def test_objectives_sum_to_what_they_are_named_after(objective: str | None) -> N
         assert total[i] == pytest.approx(2.0 * wanted[objective], abs=1e-5)
 
 
-@pytest.mark.parametrize("wrapper", [BracketIncentive, ProfitLevel, Steered])
-def test_wrapped_games_are_learned_from(wrapper: type) -> None:
+@pytest.mark.parametrize("wrapper", [BracketIncentive, ProfitLevel, ForLearning])
+def test_wrapped_games_are_learned_from(wrapper: Callable[[Any], Any]) -> None:
     envs = GameVecEnv(wrapper(gym.make_vec("PrincipalAgent-v0", 4, autoreset_mode="Disabled", **GAME)))
     model = PPO("MlpPolicy", envs, n_steps=16, batch_size=64, seed=0, device="cpu").learn(128)
     assert model.ep_info_buffer[0]["l"] == 7
     assert envs.env_is_wrapped(Monitor) == [True] * 4
     assert envs.get_attr("num_envs") == [4] * 4
+
+
+def test_a_pickled_game_goes_on_where_it_was() -> None:
+    envs = GameVecEnv(ForLearning(gym.make_vec("PrincipalAgent-v0", 4, autoreset_mode="Disabled", **GAME)), "utility")
+    envs.seed(1)
+    envs.reset()
+    actions = np.random.default_rng(0).integers(15, size=(20, 4))
+    for action in actions[:10]:
+        envs.step(action)
+    again = pickle.loads(pickle.dumps(envs))
+    for action in actions[10:]:
+        for mine, its in zip(envs.step(action)[:3], again.step(action)[:3], strict=True):
+            np.testing.assert_array_equal(mine, its)
 
 
 def test_mistakes_are_named() -> None:
