@@ -22,19 +22,34 @@ def speed(
         table.show(only, repeats)
 
 
-@app.command()
-def slopes(
-    runs: int = typer.Option(10, min=2, help="Runs at each horizon."),
-    out: Path = typer.Option(Path("results/slopes.png"), help="Where the figure goes."),
-) -> None:
-    """Fit how the regret of the paper's principals grows with the horizon, and draw it.
+SEEDS = typer.Option(None, min=2, help="Seeds of each cell; by default each cell's own number.")
+QUICK = typer.Option(False, help="A small version, within a minute.")
+WORKERS = typer.Option(None, min=1, help="Processes; default: one for each core.")
+QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 
-    Example: python -m baselines slopes --runs 20 --out slopes.png
+
+@app.command()
+def table1(
+    seeds: int | None = SEEDS,
+    quick: bool = QUICK,
+    workers: int | None = WORKERS,
+    out: Path = typer.Option(Path("results/table1"), help="Folder of the results; an interrupted run resumes."),
+    page: Path = typer.Option(Path("results/table1.md"), help="Where the page goes."),
+    quiet: bool = QUIET,
+) -> None:
+    """Play the paper's Table 1: every row against the agents it is for and not for, measured rates beside theorems'.
+
+    Example: python -m baselines table1 --page docs/table1.md
     """
-    from baselines.experiments import slopes as growth
+    from baselines.experiments import table_1
+    from baselines.experiments.cells import Player
 
     with told():
-        growth.show(runs, out)
+        player = Player(out, command_line(), workers, quiet, quick, seeds)
+        failures = player.play(list(table_1.cells(player)))
+        table_1.write(player, page)
+    typer.echo(f"page: {page}")
+    tell_failures(failures)
 
 
 @app.command()

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 SCORES = ("regret", "regret_oracle", "regret_bar", "utility")
 COMPARED = ("regret", "utility")
 SLOPE_DECADES = 2  # a slope is fitted to the checkpoints of the last two decades of a run
+FEWEST = 10  # samples behind an interval
 FEW, RESAMPLES = 100, (10_000, 2_000)  # resamples of few samples, and of more
 MANY = 1000  # samples, above which a mean is normal enough
 LEVELS = special.ndtri(np.array([0.025, 0.975]))
@@ -101,7 +102,7 @@ def growth(cells: pd.DataFrame) -> tuple[float, float, float]:
     """Slope of log mean R_t against log t over the last decades of one principal's runs, and its interval's ends.
 
     It tells how regret grows within a run whose length the principal knows, not how R_T grows with T (for that see
-    ``python -m baselines slopes``). nan where there is nothing to fit: hardly any regret, a mean that is not positive
+    ``python -m baselines theorems``). nan where there is nothing to fit: hardly any regret, a mean that is not positive
     (agents that explore can make it so), or fewer than three checkpoints.
     """
     marks, regret = _by_seed(cells[cells["rounds"] >= cells["horizon"] / 10**SLOPE_DECADES])
