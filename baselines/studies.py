@@ -66,23 +66,29 @@ def published(
         curves.show(runs)
 
 
-@app.command()
-def matchups(
-    seeds: int = typer.Option(5, min=1, help="Seeds of each pairing."),
-    workers: int | None = typer.Option(None, min=1, help="Processes; default: one for each core."),
-    out: Path = typer.Option(Path("results/who-wins"), help="Folder of the results."),
-    table: Path = typer.Option(Path("results/who-wins.md"), help="Where the table goes."),
+@app.command("who-wins")
+def who_wins(
+    rewards: str = typer.Option("all", help="iid, linear or all: which tasks to play now."),
+    seeds: int | None = SEEDS,
+    quick: bool = QUICK,
+    workers: int | None = WORKERS,
+    out: Path = typer.Option(Path("results/who-wins"), help="Folder of the results; an interrupted run resumes."),
+    page: Path = typer.Option(Path("results/who-wins.md"), help="Where the page goes; its figures go beside it."),
+    quiet: bool = QUIET,
 ) -> None:
-    """Play every principal against every agent it can meet at T = 1e4, 1e5, 1e6, and write who wins where.
+    """Play every principal against every agent it can meet at three horizons, and write who wins where.
 
-    Example: python -m baselines matchups --seeds 5 --table docs/who-wins.md
+    Example: python -m baselines who-wins --page docs/who-wins.md
     """
-    from baselines.experiments import matchups as who_wins
+    from baselines.experiments import who_wins as winners
+    from baselines.experiments import who_wins_page
+    from baselines.experiments.cells import Player
 
     with told():
-        failures = who_wins.play(out, command_line(), seeds, workers)
-        who_wins.write(out, table)
-    typer.echo(f"table: {table}")
+        player = Player(out, command_line(), workers, quiet, quick, seeds)
+        failures = player.play(list(winners.cells(player, rewards)))
+        who_wins_page.write(player, page)
+    typer.echo(f"page: {page}")
     tell_failures(failures)
 
 

@@ -1,4 +1,4 @@
-"""What the experiments share: cells of a table (a principal in a task, on some seeds), played and kept like a benchmark.
+"""What the experiments share: cells (a principal in a task, on some seeds), played and kept like a benchmark.
 
 The cells are blocks of seeds in a folder (:mod:`baselines.benchmark.store`), so an interrupted experiment resumes and a
 larger one adds to a smaller one. Tables are made from that folder alone.
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from baselines.benchmark import sweep, tables
+from baselines.benchmark.intervals import mean_interval
 from baselines.benchmark.results import Results
 from baselines.tasks import Task
 from pa_env.layout import Floats
@@ -62,7 +63,7 @@ class Table:
         rows = results.rows
         self.labels = results.labels
         final = rows[rows["rounds"] == rows["horizon"]].sort_values("seed")
-        self.runs = {key: part for key, part in final.groupby(["task", "principal"], sort=False)}
+        self.runs = dict(list(final.groupby(["task", "principal"], sort=False)))
 
     def score(self, task: Task, principal: str, name: str = "regret") -> Floats:
         """The score (seeds,) of each run in the order of seeds; empty if the cell was not played."""
@@ -70,11 +71,22 @@ class Table:
         return np.empty(0) if found is None else found[name].to_numpy(np.float64)
 
 
-def paired(columns: Iterable[Floats]) -> Floats:
-    """Scores of several cells as columns (seeds, cells), on the first seeds, which all of them have."""
+def side_by_side(columns: Iterable[Floats]) -> Floats:
+    """Scores of several cells as columns (seeds, cells), nan for seeds that a cell does not have."""
     arrays = list(columns)
-    n = min(array.size for array in arrays)
-    return np.column_stack([array[:n] for array in arrays])
+    table = np.full((max(array.size for array in arrays), len(arrays)), np.nan)
+    for column, array in enumerate(arrays):
+        table[: array.size, column] = array
+    return table
+
+
+def mean_text(values: Floats) -> str:
+    """``0.0123 [0.0110, 0.0140]``: the mean of (seeds,) with its interval, if there are enough seeds; – for none."""
+    if not values.size:
+        return "–"
+    ends = [float(end[0]) for end in mean_interval(values[:, None])]
+    shown = f"{values.mean():z.4f}"
+    return shown if np.isnan(ends).any() else f"{shown} [{ends[0]:z.4f}, {ends[1]:z.4f}]"
 
 
 def opening(title: str, results: Results, command: str) -> list[str]:

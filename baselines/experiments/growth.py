@@ -1,6 +1,7 @@
 """How a regret grows with a horizon or a size x: the slope of log mean regret against log x, and whether it bends.
 
-Values are (runs, points): all points of a run share its seed. Intervals are percentile bootstraps over runs.
+Values are (runs, points): all points of a run share its seed, and are nan where it was not played. Intervals are
+percentile bootstraps over runs.
 
 >>> x = np.array([10.0, 100.0, 1000.0])
 >>> found = fit(x, np.sqrt(x) * np.linspace(0.9, 1.1, 20)[:, None])
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from baselines.benchmark.statistics import FEWEST
+from baselines.benchmark.intervals import FEWEST
 from pa_env.layout import Floats
 
 RESAMPLES = 2000
@@ -50,7 +51,7 @@ class Fit(NamedTuple):
 
 def slope(x: ArrayLike, values: Floats) -> float:
     """Least-squares slope of log mean against log x; nan where a mean is not positive."""
-    return float(_slopes(np.log(x), values.mean(axis=0)[None])[0])
+    return float(_slopes(np.log(x), np.nanmean(values, axis=0)[None])[0])
 
 
 def _slopes(log_x: Floats, means: Floats) -> Floats:
@@ -63,11 +64,12 @@ def _slopes(log_x: Floats, means: Floats) -> Floats:
 
 def interval(x: ArrayLike, values: Floats) -> tuple[float, float]:
     """Ends of the 95% interval of the slope, runs drawn with replacement."""
-    n = len(values)
-    if n < FEWEST:
+    n, played = len(values), ~np.isnan(values)
+    if played.sum(axis=0).min() < FEWEST:
         return np.nan, np.nan
-    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES) / n
-    slopes = _slopes(np.log(x), drawn @ values)
+    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES)
+    with np.errstate(invalid="ignore"):  # nan where a resample has no run of a point
+        slopes = _slopes(np.log(x), (drawn @ np.where(played, values, 0.0)) / (drawn @ played))
     if np.isnan(slopes).any():
         return np.nan, np.nan
     low, high = np.quantile(slopes, LEVELS)
@@ -82,7 +84,8 @@ def fit(x: ArrayLike, values: Floats) -> Fit:
         values: regrets (runs, points).
     """
     x = np.asarray(x, np.float64)
-    return Fit(slope(x, values), *interval(x, values), local_slopes(x, values.mean(axis=0)), straightness(x, values))
+    means: Floats = np.nanmean(values, axis=0)
+    return Fit(slope(x, values), *interval(x, values), local_slopes(x, means), straightness(x, values))
 
 
 def local_slopes(x: Floats, means: Floats) -> tuple[float, ...]:
@@ -99,7 +102,10 @@ def straightness(x: Floats, values: Floats) -> float:
     To first order log mean is a mean over runs of value / mean, so the residuals of the line are a mean of vectors, one
     for each run, whose covariance the runs give. A small p-value: the curve bends more than the runs' luck explains.
     """
+    values = values[~np.isnan(values).any(axis=1)]
     runs, points = values.shape
+    if not runs:
+        return np.nan
     means = values.mean(axis=0)
     freedom = points - 2
     if freedom < 1 or runs < max(FEWEST, freedom + 2) or (means <= 0).any():
