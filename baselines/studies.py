@@ -29,6 +29,31 @@ QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 
 
 @app.command()
+def theorems(
+    seeds: int | None = SEEDS,
+    quick: bool = QUICK,
+    workers: int | None = WORKERS,
+    out: Path = typer.Option(Path("results/theorems"), help="Folder of the results; an interrupted run resumes."),
+    page: Path = typer.Option(Path("results/theorems.md"), help="Where the page goes; its figure goes beside it."),
+    quiet: bool = QUIET,
+) -> None:
+    """Measure how regret grows with T, K, d and c0, each theorem in the regret that it bounds.
+
+    Example: python -m baselines theorems --page docs/theorems.md
+    """
+    from baselines.experiments import theorems as growth
+    from baselines.experiments import theorems_page
+    from baselines.experiments.cells import Player
+
+    with told():
+        player = Player(out, command_line(), workers, quiet, quick, seeds)
+        failures = player.play(list(growth.cells(player)))
+        theorems_page.write(player, page)
+    typer.echo(f"page: {page}")
+    tell_failures(failures)
+
+
+@app.command()
 def table1(
     seeds: int | None = SEEDS,
     quick: bool = QUICK,

@@ -141,17 +141,18 @@ def write(player: Player, page: Path) -> None:
     scores = Table(results)
     parts = [
         *opening("Table 1 of the paper, measured", results, player.command),
-        "Every row of Table 1 of Liu & Ratliff (ICML 2025), played against the agents that it is for and those that it"
-        " is not for, in the regret in which the paper compares all of them: R_T^oracle, against the best incentives for"
-        " the agent's true means. `for it`: *covered* agents are special cases of the one that the bound is for. Cells"
-        " are R_T^oracle / T, means over seeds with 95% bootstrap intervals; `exponent` is the power of T in the bound, `measured` the slope of log mean R_T^oracle against log T over all horizons played,"
-        " and `by decade` the slopes between neighbouring ones, which show a bend. A bound is met where the"
-        " measured power is at most the exponent. A mean that is not positive has no slope (–): an agent that does not"
-        " know its means can be cheaper than the yardstick. – is not played. " + TOO_FEW,
+        "Every row of Table 1 of Liu & Ratliff (ICML 2025), played against the agents that it is for and those that"
+        " it is not for, in the regret in which the paper compares all of them: R_T^oracle, against the best"
+        " incentives for the agent's true means. `for it`: *covered* agents are special cases of the one that the"
+        " bound is for. Cells are R_T^oracle / T, means over seeds with 95% bootstrap intervals; `exponent` is the"
+        " power of T in the bound, `measured` the slope of log mean R_T^oracle against log T over all horizons"
+        " played, and `by decade` the slopes between neighbouring ones, which show a bend. A bound is met where the"
+        " measured power is at most the exponent. A mean that is not positive has no slope (–): an agent that does"
+        " not know its means can be cheaper than the yardstick. – is not played. " + TOO_FEW,
         "Instances are `uniform` with K = 5 arms; linear ones `unit-ball` with K = 5 and d = 2. Agents that explore"
-        f" have c0 = {C0:g}, since with the paper's constants a larger c0 leaves phase 1 only at longer horizons; c0 = 1 is"
-        " shown as well. `robust-epsilon-greedy` is a stand-in, since the rules of Dogan et al. 2023b are not public;"
-        " `c-ipa` is a reconstruction; `epsilon-greedy` and `ipa` are as IPA's authors coded them.",
+        f" have c0 = {C0:g}, since with the paper's constants a larger c0 leaves phase 1 only at longer horizons; c0"
+        " = 1 is shown as well. `robust-epsilon-greedy` is a stand-in, since the rules of Dogan et al. 2023b are not"
+        " public; `c-ipa` is a reconstruction; `epsilon-greedy` and `ipa` are as IPA's authors coded them.",
         "## The paper's constants",
         tables.markdown(table(ROWS, scores, player)),
         "## Practical constants",

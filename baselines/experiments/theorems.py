@@ -1,24 +1,16 @@
 """The theorems of Liu & Ratliff (ICML 2025) as numbers: how regret grows with T, K, d and c0.
 
-Each theorem is measured in the regret that it bounds: Theorem 4 (``exploratory-oracle``) in Rbar_T, the others in R_T.
+Each theorem is measured in the regret that it bounds: that of ``exploratory-oracle`` in Rbar_T, the others in R_T.
 Every horizon is a game of its own, since the algorithms know T. The points of a curve share their seeds. Theorems are
-for the paper's constants; other constants and principals are in a table of their own.
+for the paper's constants; other constants and principals are in a table of their own
+(:mod:`baselines.experiments.theorems_page`).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-import numpy as np
-import pandas as pd
-
-from baselines.benchmark import tables
-from baselines.benchmark.results import read
-from baselines.benchmark.store import write_generated
-from baselines.experiments.cells import Cell, Player, Table, opening, paired
-from baselines.experiments.growth import Fit, fit
+from baselines.experiments.cells import Cell, Player
 from baselines.tasks import Task, setting
-from pa_env.layout import Floats
 
 SEEDS, QUICK_SEEDS = 30, 10
 C0 = 0.05  # with the paper's constants larger ones leave phase 1 only at longer horizons
@@ -54,14 +46,14 @@ class Curve:
 
     @property
     def label(self) -> str:
-        """For the tables and the figure."""
-        fixed = {"T": f"{self.horizon:.0e}", "K": self.n_arms, "d": self.dim, "c0": f"{self.c0:g}"}
-        told = self.agent.startswith("exploratory")
-        shown = [name for name in fixed if name != self.varies and fixed[name] and (name != "c0" or told)]
-        if self.varies == "T":
-            shown.remove("T") if "T" in shown else None
-        where = ", ".join(f"{name} = {fixed[name]}" for name in shown)
-        return f"{self.principal} vs {self.agent}, {self.instance} ({where})"
+        """For the tables and the figure: what is fixed, and not what varies."""
+        fixed = {"T": f"{self.horizon:.0e}", "K": self.n_arms}
+        if self.dim:
+            fixed["d"] = self.dim
+        if self.agent.startswith("exploratory"):
+            fixed["c0"] = f"{self.c0:g}"
+        where = ", ".join(f"{name} = {value}" for name, value in fixed.items() if name != self.varies)
+        return f"{self.principal} vs {self.agent}, {self.instance}, {where}"
 
     def spec(self, value: float) -> str:
         """The principal's, told c0 where it takes it."""
@@ -115,11 +107,11 @@ CURVES = (
 def curves(player: Player) -> Iterator[Curve]:
     """What is played, shortened if it is to be quick."""
     for curve in CURVES:
-        if player.quick:
-            short = {"T": (1000, 2000, 4000)}.get(curve.varies, curve.values[:2])
-            yield replace(curve, values=short, horizon=2000, seeds=QUICK_SEEDS)
-        else:
+        if not player.quick:
             yield replace(curve, seeds=player.seeds or curve.seeds)
+        elif curve.principal != "linear" + SCALED:  # the slowest at short horizons
+            short = (500, 1000, 2000) if curve.varies == "T" else curve.values[:2]
+            yield replace(curve, values=short, horizon=1000, seeds=QUICK_SEEDS)
 
 
 def cells(player: Player) -> Iterator[Cell]:

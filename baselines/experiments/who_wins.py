@@ -10,7 +10,7 @@ from itertools import product
 import pandas as pd
 
 from baselines.experiments.cells import Cell, Player
-from baselines.registry import make
+from baselines.registry import make, policies
 from baselines.simulation import simulate
 from baselines.tasks import Task, tasks
 from pa_env.checks import known
@@ -18,12 +18,14 @@ from pa_env.game import Game
 from pa_env.layout import Row
 
 SUITE = "who-wins"
-SEEDS, LINEAR_SEEDS = 100, 30
+SEEDS = {10**3: 100, 10**4: 100, 10**5: 30}  # by horizon
+LINEAR_SEEDS = {10**3: 30, 10**4: 30, 10**5: 10}
 # Beside the principals of the suite, with the i.i.d. rewards that they are published for.
 VARIANTS = ("epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round")
-# More than 10 us a round, against some agents or all: fewer seeds at the middle horizon, and not played at the longest.
-SLOW = ("price-grid", "particle", "knows-beliefs", "explore-then-commit", "linear,constants=practical")
-SLOW_FROM, SLOW_TO, SLOW_SEEDS = 10**4, 10**4, 30
+# More than 10 us a round, against some agents or all: so many seeds, and none at the longest horizon.
+SLOW = dict.fromkeys(("price-grid", "particle", "knows-beliefs", "explore-then-commit"), 30)
+SLOW["linear,constants=practical"] = 10
+SLOW_TO = 10**4
 REWARDS = ("all", "iid", "linear")
 QUICK_AGENTS, QUICK_SEEDS = ("empirical-mean", "oracle"), 10
 
@@ -34,7 +36,7 @@ PHASED_RUNS = 100
 
 
 def line_up(rewards: str = "all", quick: bool = False) -> Iterator[tuple[Task, str]]:
-    """The tasks of the suite, each with one of the principals that play it.
+    """The tasks of the suite, each with one of the scripted principals that play it.
 
     Args:
         rewards: one of ``REWARDS``.
@@ -46,7 +48,8 @@ def line_up(rewards: str = "all", quick: bool = False) -> Iterator[tuple[Task, s
         shortest = min(task.horizon for task in chosen)
         chosen = [task for task in chosen if task.horizon == shortest and task.agent in QUICK_AGENTS]
     for task in chosen:
-        for principal in (*task.principals, *(VARIANTS if task.dim is None else ())):
+        scripted = (spec for spec in task.principals if spec not in policies())
+        for principal in (*scripted, *(VARIANTS if task.dim is None else ())):
             if principal not in SLOW or task.horizon <= SLOW_TO:
                 yield task, principal
 
@@ -54,9 +57,7 @@ def line_up(rewards: str = "all", quick: bool = False) -> Iterator[tuple[Task, s
 def cells(player: Player, rewards: str = "all") -> Iterator[Cell]:
     """What is played."""
     for task, principal in line_up(rewards, player.quick):
-        seeds = SEEDS if task.dim is None else LINEAR_SEEDS
-        if principal in SLOW and task.horizon >= SLOW_FROM:
-            seeds = SLOW_SEEDS
+        seeds = SLOW.get(principal, (SEEDS if task.dim is None else LINEAR_SEEDS)[task.horizon])
         yield Cell(task, principal, QUICK_SEEDS if player.quick else player.seeds or seeds)
 
 

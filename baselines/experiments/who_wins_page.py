@@ -21,12 +21,12 @@ from baselines.experiments.who_wins import PHASED_RUNS, losses
 PROFILE = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.3])  # levels of regret per round
 PANELS = {"uniform": "uniform instances, K = 5", "unit-ball": "linear rewards, K = 5, d = 3"}
 ABOUT = (
-    "Every principal against every agent that it can meet. Scores are per round, over seeds that all principals share."
-    " Square brackets are 95% bootstrap intervals. The differences to the best are paired, and their intervals hold all"
-    " at once and whichever had been picked as the best (max-T); a *tie* is a principal whose difference could be 0. A"
-    f" run fails if it still loses a constant amount a round at its end: R_T/T of at least {statistics.LINEAR_SHARE:g}, and"
-    f" R_t growing like t^{statistics.LINEAR_SLOPE:g} or faster over its last part. `oracle` and `knows-beliefs` are"
-    f" privileged. {TOO_FEW} {tables.REGRETS}"
+    "Every principal against every agent that it can meet. Scores are per round, over seeds that all principals"
+    " share. Square brackets are 95% bootstrap intervals. The differences to the best are paired, and their"
+    " intervals hold all at once and whichever had been picked as the best (max-T); a *tie* is one whose difference"
+    " could be 0. A run fails if it still loses a constant amount a round at its end: R_T/T of at least"
+    f" {statistics.LINEAR_SHARE:g}, and R_t growing like t^{statistics.LINEAR_SLOPE:g} or faster over its last part."
+    f" `oracle` and `knows-beliefs` are privileged. {TOO_FEW} {tables.REGRETS}"
 )
 READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
@@ -74,7 +74,8 @@ def interval_text(row: dict[str, float], score: str) -> str:
 
 def panel(summary: pd.DataFrame) -> pd.DataFrame:
     """Regret per round, principals by agents, those with the best mean rank first."""
-    wide = summary.pivot(index="principal", columns="agent", values="share")
+    named = summary["principal"] + summary["privileged"].map({True: " (privileged)", False: ""})
+    wide = summary.assign(principal=named).pivot(index="principal", columns="agent", values="share")
     return wide.loc[wide.rank().mean(axis=1).sort_values(kind="stable").index, list(dict.fromkeys(summary["agent"]))]
 
 
