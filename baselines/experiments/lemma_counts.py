@@ -1,0 +1,147 @@
+"""How often a lemma of Liu & Ratliff (ICML 2025) is broken by a principal, over many games.
+
+Each count plays a principal that is shown the game and keeps notes, so that what it found can be compared with what the
+agent believed at the time.
+"""
+
+import math
+from collections.abc import Generator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from baselines.protocol import Hold, Outcome, Principal, Rounds
+from baselines.scripted.elimination import Elimination
+from baselines.scripted.exploratory import Exploratory
+from baselines.scripted.linear import LinearElimination
+from baselines.scripted.search import Search
+from baselines.simulation import Run, simulate
+from pa_env.game import Game
+from pa_env.layout import Floats, Row
+
+
+class Count(NamedTuple):
+    """How many of so many events break a lemma."""
+
+    broken: int
+    events: int
+
+    def __str__(self) -> str:
+        """``3 of 400 (0.75%)``."""
+        return f"{self.broken:,} of {self.events:,}" + (f" ({self.broken / self.events:.2%})" if self.events else "")
+
+
+class Watched(Principal):
+    """Mixed into a principal's class: keeps what the agent believed before each request."""
+
+    privileged = True
+
+    def attach(self, game: Game) -> None:
+        """The game that it is shown."""
+        self.game = game
+
+    def rounds(self) -> Rounds:
+        """The requests of the principal."""
+        coroutine = super().rounds()
+        request = next(coroutine)
+        while True:
+            self.before: Floats = self.game.means[0].copy()
+            outcome = yield request
+            self.note(request, outcome)
+            request = coroutine.send(outcome)
+
+    def note(self, request: Any, outcome: Outcome) -> None:
+        """Called after each request."""
+
+    @property
+    def mu(self) -> Floats:
+        """The agent's true means."""
+        means: Floats = self.game.arrays.arms[0, Row.MU]
+        return means
+
+
+def play(made: type[Principal], runs: int, horizon: int, agent: str, **given: Any) -> tuple[Any, Run]:
+    """Many games with K = 5 uniform arms and practical constants; the principal with its notes, and the run."""
+    principal = made(5, horizon, constants="practical", **given)
+    principal.log = []  # type: ignore[attr-defined]
+    return principal, simulate(principal, "uniform", agent, seeds=range(runs))
+
+
+def too_large(base: type[Elimination], runs: int, horizon: int) -> Count:
+    """lem:UB_bar_bma: held incentives of active arms, from phase 2 on, above max muhat - mu_a plus the lemma's bound.
+
+    The confidence logarithm of the bound is scaled like the principal's.
+    """
+
+    class Noting(Watched, base):  # type: ignore[valid-type, misc]
+        def note(self, request: Hold, outcome: Outcome) -> None:
+            phase = self.phases[-1]
+            if phase.number == 1 or request.rounds != phase.length or len(request.arms) > 1:
+                return
+            previous, active = self.phases[-2].length, len(phase.active)
+            share = max(1, self.n_arms - active) / (previous * active)
+            bound = 7 * math.sqrt(self.confidence(4) / (2 * previous)) + 5 * math.sqrt(share)
+            bound += 4 / self.horizon + math.ceil(math.log2(self.horizon)) / previous
+            self.log.append(request.amounts[0] > self.before.max() - self.mu[request.target] + bound)
+
+    principal, _ = play(Noting, runs, horizon, "empirical-mean")
+    return Count(sum(principal.log), len(principal.log))
+
+
+def too_small(base: type[Elimination], runs: int, horizon: int) -> Count:
+    """lem:search_end_bma_diff: searches that end at or below the optimal incentive pi*_a(t)."""
+
+    class Noting(Watched, base):  # type: ignore[valid-type, misc]
+        def search(self, arm: int) -> Search:
+            found = yield from super().search(arm)
+            self.log.append(found <= self.before.max() - self.before[arm])
+            return float(found)
+
+    principal, _ = play(Noting, runs, horizon, "empirical-mean")
+    return Count(sum(principal.log), len(principal.log))
+
+
+def too_few_plays(base: type[Exploratory], runs: int, horizon: int) -> Count:
+    """lem:sufficient_plays_active_arms: active arms that are played fewer than T_m times before the tests of phase m."""
+
+    class Noting(Watched, base):  # type: ignore[valid-type, misc]
+        def test_incentives(self, arm: int, incentives: list[float], length: int) -> Generator[Hold, Outcome, None]:
+            before = int(self.plays[arm])
+            yield from super().test_incentives(arm, incentives, length)
+            self.log.append(int(self.plays[arm]) - before < length)
+
+    principal, _ = play(Noting, runs, horizon, "exploratory")
+    return Count(sum(principal.log), len(principal.log))
+
+
+def best_arm_lost(base: type[Exploratory], runs: int, horizon: int) -> Count:
+    """lem:optarm_always_active_explore: runs in which the arm with the largest theta + mu is dropped."""
+    _, run = play(base, runs, horizon, "exploratory")
+    games = Game(5, copies=runs, horizon=horizon, observe=False)
+    games.begin(seeds=list(range(runs)))
+    best = (games.arrays.arms[:, Row.THETA] + games.arrays.arms[:, Row.MU]).argmax(axis=1).tolist()
+    return Count(sum(arm not in phases[-1].active for arm, phases in zip(best, run.phases, strict=True)), runs)
+
+
+def parameter_lost(base: type[LinearElimination], runs: int, horizon: int) -> Count:
+    """lem:St_nonempty: searches after which s is outside S, though the agent's error stayed within epsilon / 2."""
+    log: list[bool] = []
+
+    class Noting(Watched, base):  # type: ignore[valid-type, misc]
+        def search(self, error: float) -> Generator[Hold, Outcome, Floats]:
+            self.worst = 0.0
+            found: Floats = yield from super().search(error)
+            if self.worst <= error / 2:
+                log.append(not self.knowledge.contains(self.game.instance().s, tolerance=1e-9))
+            return found
+
+        def note(self, request: Hold, outcome: Outcome) -> None:
+            self.worst = max(getattr(self, "worst", 0.0), float(np.abs(self.before - self.mu).max()))
+
+    for seed in range(runs):
+        drawn = Game(instance="unit-ball", n_arms=5, dim=2, horizon=horizon)
+        drawn.begin([seed])
+        instance = drawn.instance()
+        principal = Noting(5, horizon, arms=instance.arms, constants="practical")
+        simulate(principal, instance, "ols", seed=seed, checkpoints=[horizon])
+    return Count(sum(log), len(log))
