@@ -78,6 +78,30 @@ def table1(
 
 
 @app.command()
+def ablations(
+    seeds: int | None = SEEDS,
+    quick: bool = QUICK,
+    workers: int | None = WORKERS,
+    out: Path = typer.Option(Path("results/ablations"), help="Folder of the results; an interrupted run resumes."),
+    page: Path = typer.Option(Path("results/ablations.md"), help="Where the page goes."),
+    quiet: bool = QUIET,
+) -> None:
+    """Leave out one part of the paper's principals at a time: what it costs, and which lemma it breaks how often.
+
+    Example: python -m baselines ablations --page docs/ablations.md
+    """
+    from baselines.experiments import ablations as parts
+    from baselines.experiments.cells import Player
+
+    with told():
+        player = Player(out, command_line(), workers, quiet, quick, seeds)
+        failures = player.play(list(parts.cells(player)))
+        parts.write(player, page)
+    typer.echo(f"page: {page}")
+    tell_failures(failures)
+
+
+@app.command()
 def published(
     runs: int | None = typer.Option(None, min=2, help="Runs of each cell; by default each cell's own number."),
 ) -> None:

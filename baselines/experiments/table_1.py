@@ -24,11 +24,11 @@ C0 = 0.05  # of agents that explore a little: the paper's constants then leave p
 SEEDS = {10**4: 100, 10**5: 30, 10**6: 30, 10**7: 10}  # by horizon
 # Of those that make a new offer in every round, and of linear rewards, against agents that the row is not for.
 SLOW_SEEDS = {10**4: 100, 10**5: 30, 10**6: 10}
-LONG, LONG_SEEDS = 10**9, 3  # for the algorithm whose first phase is the longest
+LONG, LONGEST = {10**9: 3}, ("exploratory", "exploratory", C0)  # the algorithm whose first phase is the longest
 QUICK = {300: 10, 1000: 10}
 IID_AGENTS = (
-    ("oracle", 1.0),
-    ("empirical-mean", 1.0),
+    ("oracle", C0),  # c0: what principals that are told it are told
+    ("empirical-mean", C0),
     ("exploratory-oracle", C0),
     ("exploratory", C0),
     ("exploratory", 1.0),
@@ -90,22 +90,21 @@ def game(row: Row, agent: str, c0: float, horizon: int) -> Task:
     return replace(setting(agent, instance, 5, horizon, c0, dim), curve=False)
 
 
-def horizons(row: Row, agent: str, player: Player) -> dict[int, int]:
+def horizons(row: Row, agent: str, c0: float, player: Player) -> dict[int, int]:
     """The horizons, each with its number of seeds."""
+    if player.quick:
+        return QUICK
     slow = (row.slow or row.linear) and (agent != row.agent or row in PRACTICAL)
-    chosen = QUICK if player.quick else SLOW_SEEDS if slow else SEEDS
-    return {horizon: player.seeds or seeds for horizon, seeds in chosen.items()}
+    found = {horizon: player.seeds or seeds for horizon, seeds in (SLOW_SEEDS if slow else SEEDS).items()}
+    return found | LONG if (row.principal, agent, c0) == LONGEST else found
 
 
 def cells(player: Player) -> Iterator[Cell]:
     """What is played."""
     for row in (*ROWS, *PRACTICAL):
         for agent, c0 in agents(row):
-            for horizon, seeds in horizons(row, agent, player).items():
+            for horizon, seeds in horizons(row, agent, c0, player).items():
                 yield Cell(game(row, agent, c0, horizon), row.spec(c0), seeds)
-    if not player.quick:
-        row = next(row for row in ROWS if row.principal == "exploratory")
-        yield Cell(game(row, row.agent, C0, LONG), row.spec(C0), min(LONG_SEEDS, player.seeds or LONG_SEEDS))
 
 
 def table(rows: tuple[Row, ...], scores: Table, player: Player) -> pd.DataFrame:
@@ -113,8 +112,9 @@ def table(rows: tuple[Row, ...], scores: Table, player: Player) -> pd.DataFrame:
     lines = []
     for row in rows:
         for agent, c0 in sorted(agents(row), key=lambda each: each[0] != row.agent):
-            points = tuple(QUICK) if player.quick else (*SEEDS, LONG)
-            found = {T: scores.score(game(row, agent, c0, T), row.spec(c0), SCORE) for T in points}
+            points = tuple(QUICK) if player.quick else (*SEEDS, *LONG)
+            planned = horizons(row, agent, c0, player)
+            found = {T: scores.score(game(row, agent, c0, T), row.spec(c0), SCORE)[:n] for T, n in planned.items()}
             found = {T: values for T, values in found.items() if values.size}
             growth = fit(list(found), side_by_side(found.values())) if len(found) > 1 else None
             explores = f", c0 = {c0:g}" if agent.startswith("exploratory") else ""

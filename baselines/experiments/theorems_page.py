@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from baselines.benchmark import tables
-from baselines.benchmark.drawing import shown, tidy
+from baselines.benchmark.drawing import tidy
 from baselines.benchmark.intervals import TOO_FEW, mean_interval
 from baselines.benchmark.results import read
 from baselines.benchmark.store import write_generated
@@ -18,8 +18,20 @@ from baselines.experiments.theorems import Curve, curves
 from pa_env.layout import Floats
 
 REGRETS = {"regret": "R_T", "regret_bar": "Rbar_T"}
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F", "#8C6D31", "#6B4C9A")
-MARKERS = "osD^vPX*<>"
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#000000",
+    "#7F7F7F",
+    "#8C6D31",
+    "#6B4C9A",
+    "#B22222",
+)
+MARKERS = "osD^vPX*<>p"
 ABOUT = (
     "Each theorem of Liu & Ratliff (ICML 2025) in the regret that it bounds: Rbar_T (every incentive offered is"
     " charged) for `exploratory-oracle`, R_T (against the best incentives for the agent's beliefs) for the others."
@@ -101,15 +113,19 @@ def draw(measured: list[Measured], out: Path) -> None:
         tidy(axes)
         for (curve, values, found, _), colour, marker in zip(own, COLOURS * 2, MARKERS * 2, strict=False):
             means, x = np.nanmean(values, axis=0), np.array(curve.values)
+            x = x if curve.varies == "T" else x / x[0]
             power = "" if curve.exponent is None else f" (theorem: {curve.exponent:.2f})"
-            label = f"{shown(curve.label)}\nin {curve.varies}: {found.slope:.2f}{power}"
+            label = f"{curve.label}\nin {curve.varies}: {found.slope:.2f}{power}"
             axes.plot(x, means, color=colour, marker=marker, markersize=5, label=label, linewidth=1.2)
             low, high = np.array([mean_interval(column[~np.isnan(column)][:, None]) for column in values.T])[..., 0].T
             axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
             if curve.exponent is not None:
                 axes.plot(x, means[-1] * (x / x[-1]) ** curve.exponent, color=colour, linestyle="dotted", linewidth=1)
         axes.set(xscale="log", yscale="log", title=title)
-        axes.set(xlabel="horizon T" if place < 2 else "K, d or c0", ylabel="regret (mean, 95% interval)")
+        axes.set(
+            xlabel="horizon T" if place < 2 else "K, d or c0, relative to the smallest",
+            ylabel="regret (mean, 95% interval)",
+        )
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.09), frameon=False, fontsize=7)
     figure.suptitle("Growth of regret; dotted lines have the slopes of the theorems", fontsize=12)
     save(figure, out)
