@@ -136,7 +136,7 @@ def who_wins(
     with told():
         player = Player(out, command_line(), workers, quiet, quick, seeds)
         failures = player.play(list(winners.cells(player, rewards)))
-        who_wins_page.write(player, page)
+        who_wins_page.write(player, rewards, page)
     typer.echo(f"page: {page}")
     tell_failures(failures)
 

@@ -8,6 +8,7 @@ for the paper's constants; other constants and principals are in a table of thei
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from baselines.experiments.cells import Cell, Player
 from baselines.tasks import Task, setting
@@ -62,45 +63,44 @@ class Curve:
 
     def task(self, value: float) -> Task:
         """The game at one point."""
-        at = {"T": self.horizon, "K": self.n_arms, "d": self.dim, "c0": self.c0} | {self.varies: value}
-        n_arms = max(int(at["K"]), int(at["d"] or 0))
-        dim = int(at["d"]) if at["d"] else None
-        return replace(setting(self.agent, self.instance, n_arms, int(at["T"]), at["c0"], dim), curve=False)
+        at = {"T": self.horizon, "K": self.n_arms, "d": self.dim or 0, "c0": self.c0} | {self.varies: value}
+        sizes = {"n_arms": int(at["K"]), "horizon": int(at["T"]), "dim": int(at["d"]) or None}
+        return replace(setting(self.agent, self.instance, c0=float(at["c0"]), **sizes), curve=False)  # type: ignore[arg-type]
 
 
 ROOT = "K log^2 T + sqrt(K T log(KT))"
 EXPLORING = "(K log^2 T)^(1/3) T^(2/3)"
 ORACLE = "log^2(KT) sqrt(K T) + K^2 log^3(KT)"
 LINEAR = "d^(4/3) T^(2/3) log^(2/3)(KT)"
-EXPLORES = {"agent": "exploratory", "c0": C0, "bound": EXPLORING}
-KNOWS = {"agent": "exploratory-oracle", "c0": C0, "bound": ORACLE, "score": "regret_bar"}
-BALL = {"agent": "ols", "instance": "unit-ball", "bound": LINEAR}
-PLAIN = {"agent": "empirical-mean", "bound": ROOT}
+EXPLORES: dict[str, Any] = {"agent": "exploratory", "c0": C0, "bound": EXPLORING}
+KNOWS: dict[str, Any] = {"agent": "exploratory-oracle", "c0": C0, "bound": ORACLE, "score": "regret_bar"}
+BALL: dict[str, Any] = {"agent": "ols", "instance": "unit-ball", "bound": LINEAR}
+PLAIN: dict[str, Any] = {"agent": "empirical-mean", "bound": ROOT}
 SCALED = ",constants=practical"
 CURVES = (
     Curve("elimination", values=half_decades(5, 8), exponent=1 / 2, **PLAIN),
-    Curve("elimination", values=half_decades(5, 8), exponent=1 / 2, instance="minimax", **PLAIN),
-    Curve("elimination-offline", values=half_decades(5, 8), exponent=1 / 2, **PLAIN),
+    Curve("elimination", values=half_decades(5, 7.5), exponent=1 / 2, instance="minimax", **PLAIN),
+    Curve("elimination-offline", values=half_decades(5, 7.5), exponent=1 / 2, **PLAIN),
     Curve("exploratory", values=half_decades(6, 8), exponent=2 / 3, **EXPLORES),
-    Curve("exploratory-oracle", values=half_decades(5, 8), exponent=1 / 2, **KNOWS),
-    Curve("linear", values=half_decades(5, 7), exponent=2 / 3, dim=2, **BALL),
+    Curve("exploratory-oracle", values=half_decades(5, 7.5), exponent=1 / 2, **KNOWS),
+    Curve("linear", values=half_decades(5, 6.5), exponent=2 / 3, dim=2, **BALL),
     Curve("elimination", values=(2, 4, 8, 16, 32), exponent=1 / 2, varies="K", horizon=10**7, **PLAIN),
     Curve("exploratory", values=(2, 4, 8, 16), exponent=1 / 3, varies="K", horizon=10**7, **EXPLORES),
     Curve("exploratory-oracle", values=(2, 4, 8, 16), exponent=1 / 2, varies="K", horizon=10**7, **KNOWS),
-    Curve("linear", values=(2, 4, 8), exponent=4 / 3, varies="d", n_arms=8, **BALL),
-    Curve("exploratory", values=(0.02, 0.05, 0.1, 0.2), varies="c0", horizon=10**7, **EXPLORES),
-    Curve("exploratory-oracle", values=(0.02, 0.05, 0.1, 0.2), varies="c0", horizon=10**7, **KNOWS),
-    Curve("elimination" + SCALED, values=half_decades(4, 8), **PLAIN),
-    Curve("elimination" + SCALED, values=half_decades(4, 8), instance="minimax", **PLAIN),
+    Curve("linear", values=(2, 4, 8), exponent=4 / 3, varies="d", n_arms=8, horizon=10**5, **BALL),
+    Curve("exploratory", values=(0.02, 0.05, 0.1, 0.2), varies="c0", **EXPLORES),
+    Curve("exploratory-oracle", values=(0.02, 0.05, 0.1, 0.2), varies="c0", **KNOWS),
+    Curve("elimination" + SCALED, values=half_decades(4, 7.5), **PLAIN),
+    Curve("elimination" + SCALED, values=half_decades(4, 7.5), instance="minimax", **PLAIN),
     Curve("elimination-offline" + SCALED, values=half_decades(4, 7), **PLAIN),
-    Curve("exploratory" + SCALED, values=half_decades(4, 8), **EXPLORES | {"c0": 1.0}),
-    Curve("exploratory-oracle" + SCALED, values=half_decades(4, 8), **KNOWS | {"c0": 1.0}),
-    Curve("linear" + SCALED, values=(10**4, 10**5, 10**6, 10**7), dim=2, **BALL),
-    Curve("linear" + SCALED, values=(10**4, 10**5, 10**6), dim=3, **BALL),
-    Curve("profit-target", "empirical-mean", half_decades(4, 6), "", seeds=100),
-    Curve("bracket-ucb", "empirical-mean", half_decades(4, 6), "", seeds=100),
-    Curve("ipa", "empirical-mean", half_decades(4, 6), "", seeds=100),
-    Curve("zero", "empirical-mean", half_decades(4, 8), ""),
+    Curve("exploratory" + SCALED, values=half_decades(4, 7.5), **EXPLORES | {"c0": 1.0}),
+    Curve("exploratory-oracle" + SCALED, values=half_decades(4, 7.5), **KNOWS | {"c0": 1.0}),
+    Curve("linear" + SCALED, values=(10**4, 10**5, 10**6), dim=2, **BALL),
+    Curve("linear" + SCALED, values=(10**4, 10**5, 10**6), dim=3, seeds=10, **BALL),
+    Curve("profit-target", "empirical-mean", half_decades(4, 6), ""),
+    Curve("bracket-ucb", "empirical-mean", half_decades(4, 6), ""),
+    Curve("ipa", "empirical-mean", half_decades(4, 6), ""),
+    Curve("zero", "empirical-mean", half_decades(4, 7), ""),
 )
 
 

@@ -18,14 +18,12 @@ from pa_env.game import Game
 from pa_env.layout import Row
 
 SUITE = "who-wins"
-SEEDS = {10**3: 100, 10**4: 100, 10**5: 30}  # by horizon
-LINEAR_SEEDS = {10**3: 30, 10**4: 30, 10**5: 10}
+SEEDS = {10**3: 100, 10**4: 30, 10**5: 10}  # by horizon
 # Beside the principals of the suite, with the i.i.d. rewards that they are published for.
 VARIANTS = ("epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round")
-# More than 10 us a round, against some agents or all: so many seeds, and none at the longest horizon.
-SLOW = dict.fromkeys(("price-grid", "particle", "knows-beliefs", "explore-then-commit"), 30)
-SLOW["linear,constants=practical"] = 10
-SLOW_TO = 10**4
+# More than 10 us a round, against some agents or all: fewer seeds, and none at the longest horizon.
+SLOW = ("price-grid", "particle", "knows-beliefs", "explore-then-commit", "linear,constants=practical")
+SLOW_TO, SLOW_SEEDS = 10**4, 10
 REWARDS = ("all", "iid", "linear")
 QUICK_AGENTS, QUICK_SEEDS = ("empirical-mean", "oracle"), 10
 
@@ -57,7 +55,7 @@ def line_up(rewards: str = "all", quick: bool = False) -> Iterator[tuple[Task, s
 def cells(player: Player, rewards: str = "all") -> Iterator[Cell]:
     """What is played."""
     for task, principal in line_up(rewards, player.quick):
-        seeds = SLOW.get(principal, (SEEDS if task.dim is None else LINEAR_SEEDS)[task.horizon])
+        seeds = SLOW_SEEDS if principal in SLOW else SEEDS[task.horizon]
         yield Cell(task, principal, QUICK_SEEDS if player.quick else player.seeds or seeds)
 
 

@@ -12,11 +12,11 @@ import pandas as pd
 
 from baselines.benchmark import aggregates, statistics, tables
 from baselines.benchmark.intervals import TOO_FEW
-from baselines.benchmark.results import read
+from baselines.benchmark.results import Results, read
 from baselines.benchmark.store import write_generated
 from baselines.experiments import heat_map
 from baselines.experiments.cells import Player, opening
-from baselines.experiments.who_wins import PHASED_RUNS, losses
+from baselines.experiments.who_wins import PHASED_RUNS, cells, losses
 
 PROFILE = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.3])  # levels of regret per round
 PANELS = {"uniform": "uniform instances, K = 5", "unit-ball": "linear rewards, K = 5, d = 3"}
@@ -128,10 +128,24 @@ def across(rows: pd.DataFrame) -> str:
     return tables.markdown(pd.DataFrame(lines))
 
 
-def write(player: Player, page: Path) -> None:
-    """Write the page, and its heat maps beside it."""
-    results = read(player.out)
+def planned(results: Results, player: Player, rewards: str) -> pd.DataFrame:
+    """The rows of the cells that this command plays, on its seeds: a folder may have more, of an earlier command."""
+    seeds = {(cell.task.name, results.labels[cell.principal]): cell.seeds for cell in cells(player, rewards)}
     rows = results.rows
+    wanted = pd.Series(list(zip(rows["task"], rows["principal"], strict=True)), rows.index).map(seeds).fillna(0)
+    return rows[rows["seed"] < wanted]
+
+
+def write(player: Player, rewards: str, page: Path) -> None:
+    """Write the page, and its heat maps beside it.
+
+    Args:
+        player: how it was played.
+        rewards: as for :func:`baselines.experiments.who_wins.cells`.
+        page: the Markdown file.
+    """
+    results = read(player.out)
+    rows = planned(results, player, rewards)
     summary = statistics.summary(rows)
     setting = rows.drop_duplicates("task").set_index("task")[["agent", "instance", "horizon"]]
     summary = summary.join(setting, on="task").assign(share=lambda made: made["regret"] / made["horizon"])
