@@ -1,12 +1,17 @@
 """A heat map of regret per round: principals by agents, on a logarithmic scale."""
 
+import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from baselines.benchmark.drawing import shown
-from baselines.files import whole_file
+from baselines.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEAST, MOST = 1e-4, 1.0  # regret per round at the ends of the colours
 DARK = 0.55  # of the scale, from which on numbers are white
@@ -50,7 +55,7 @@ def draw(panels: dict[str, pd.DataFrame], title: str, out: Path) -> list[Path]:
     return save(figure, out)
 
 
-def save(figure: "Figure", out: Path) -> list[Path]:  # noqa: F821
+def save(figure: "Figure", out: Path) -> list[Path]:
     """Write a figure as PNG and, beside it, as SVG, the same bytes each time."""
     from matplotlib import rc_context
 
@@ -58,7 +63,8 @@ def save(figure: "Figure", out: Path) -> list[Path]:  # noqa: F821
     written = []
     with rc_context({"svg.hashsalt": "figure", "svg.fonttype": "none"}):
         for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
-            with whole_file(out.with_suffix(suffix)) as file:
-                figure.savefig(file, dpi=120, format=suffix[1:], metadata=metadata)
+            data = io.BytesIO()
+            figure.savefig(data, dpi=120, format=suffix[1:], metadata=metadata)
+            write_whole(out.with_suffix(suffix), data.getvalue())
             written.append(out.with_suffix(suffix))
     return written

@@ -67,11 +67,11 @@ TARGETING = make_agent("exploratory", c0=C0, exploration="target")  # explores t
 
 
 def play(
-    made: type[Principal], runs: int, horizon: int, agent: str | ScriptedAgent = "empirical-mean", **given: Any
+    made: type[Any], runs: int, horizon: int, agent: str | ScriptedAgent = "empirical-mean", **given: Any
 ) -> tuple[Any, Run]:
     """Many games with K = 5 uniform arms and practical constants; the principal with its notes, and the run."""
     principal = made(5, horizon, constants="practical", **given)
-    principal.log = []  # type: ignore[attr-defined]
+    principal.log = []
     return principal, simulate(principal, "uniform", agent, seeds=range(runs))
 
 
@@ -145,7 +145,7 @@ def parameter_lost(base: type[LinearElimination], runs: int, horizon: int) -> Co
         rng = np.random.default_rng(seed)
         drawn = Game(instance="unit-ball", n_arms=5, dim=2, horizon=horizon)
         drawn.begin([seed])
-        instance = drawn.instance()
+        instance: Any = drawn.instance()
         known = unit_ball(2, rng)
         search = multi_scale_search(known, instance.arms, epsilon, 1 / horizon, base.conservative)
         question = next(search)

@@ -23,7 +23,7 @@ SEEDS = {10**3: 100, 10**4: 30, 10**5: 10}  # by horizon
 VARIANTS = ("epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round")
 # More than 10 us a round, against some agents or all: fewer seeds, and none at the longest horizon.
 SLOW = ("price-grid", "particle", "knows-beliefs", "explore-then-commit", "linear,constants=practical")
-SLOW_TO, SLOW_SEEDS = 10**4, 10
+SLOW_SEEDS = {10**3: 30, 10**4: 10}
 REWARDS = ("all", "iid", "linear")
 QUICK_AGENTS, QUICK_SEEDS = ("empirical-mean", "oracle"), 10
 
@@ -48,14 +48,14 @@ def line_up(rewards: str = "all", quick: bool = False) -> Iterator[tuple[Task, s
     for task in chosen:
         scripted = (spec for spec in task.principals if spec not in policies())
         for principal in (*scripted, *(VARIANTS if task.dim is None else ())):
-            if principal not in SLOW or task.horizon <= SLOW_TO:
+            if principal not in SLOW or task.horizon in SLOW_SEEDS:
                 yield task, principal
 
 
 def cells(player: Player, rewards: str = "all") -> Iterator[Cell]:
     """What is played."""
     for task, principal in line_up(rewards, player.quick):
-        seeds = SLOW_SEEDS if principal in SLOW else SEEDS[task.horizon]
+        seeds = (SLOW_SEEDS if principal in SLOW else SEEDS)[task.horizon]
         yield Cell(task, principal, QUICK_SEEDS if player.quick else player.seeds or seeds)
 
 
