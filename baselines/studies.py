@@ -22,19 +22,83 @@ def speed(
         table.show(only, repeats)
 
 
-@app.command()
-def slopes(
-    runs: int = typer.Option(10, min=2, help="Runs at each horizon."),
-    out: Path = typer.Option(Path("results/slopes.png"), help="Where the figure goes."),
-) -> None:
-    """Fit how the regret of the paper's principals grows with the horizon, and draw it.
+SEEDS = typer.Option(None, min=2, help="Seeds of each cell; by default each cell's own number.")
+QUICK = typer.Option(False, help="A small version, within a minute.")
+WORKERS = typer.Option(None, min=1, help="Processes; default: one for each core.")
+QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 
-    Example: python -m baselines slopes --runs 20 --out slopes.png
+
+@app.command()
+def theorems(
+    seeds: int | None = SEEDS,
+    quick: bool = QUICK,
+    workers: int | None = WORKERS,
+    out: Path = typer.Option(Path("results/theorems"), help="Folder of the results; an interrupted run resumes."),
+    page: Path = typer.Option(Path("results/theorems.md"), help="Where the page goes; its figure goes beside it."),
+    quiet: bool = QUIET,
+) -> None:
+    """Measure how regret grows with T, K, d and c0, each theorem in the regret that it bounds.
+
+    Example: python -m baselines theorems --page docs/theorems.md
     """
-    from baselines.experiments import slopes as growth
+    from baselines.experiments import theorems as growth
+    from baselines.experiments import theorems_page
+    from baselines.experiments.cells import Player
 
     with told():
-        growth.show(runs, out)
+        player = Player(out, command_line(), workers, quiet, quick, seeds)
+        failures = player.play(list(growth.cells(player)))
+        theorems_page.write(player, page)
+    typer.echo(f"page: {page}")
+    tell_failures(failures)
+
+
+@app.command()
+def table1(
+    seeds: int | None = SEEDS,
+    quick: bool = QUICK,
+    workers: int | None = WORKERS,
+    out: Path = typer.Option(Path("results/table1"), help="Folder of the results; an interrupted run resumes."),
+    page: Path = typer.Option(Path("results/table1.md"), help="Where the page goes."),
+    quiet: bool = QUIET,
+) -> None:
+    """Play the paper's Table 1: every row against the agents it is for and not for, measured rates beside theorems'.
+
+    Example: python -m baselines table1 --page docs/table1.md
+    """
+    from baselines.experiments import table_1
+    from baselines.experiments.cells import Player
+
+    with told():
+        player = Player(out, command_line(), workers, quiet, quick, seeds)
+        failures = player.play(list(table_1.cells(player)))
+        table_1.write(player, page)
+    typer.echo(f"page: {page}")
+    tell_failures(failures)
+
+
+@app.command()
+def ablations(
+    seeds: int | None = SEEDS,
+    quick: bool = QUICK,
+    workers: int | None = WORKERS,
+    out: Path = typer.Option(Path("results/ablations"), help="Folder of the results; an interrupted run resumes."),
+    page: Path = typer.Option(Path("results/ablations.md"), help="Where the page goes."),
+    quiet: bool = QUIET,
+) -> None:
+    """Leave out one part of the paper's principals at a time: what it costs, and which lemma it breaks how often.
+
+    Example: python -m baselines ablations --page docs/ablations.md
+    """
+    from baselines.experiments import ablations as parts
+    from baselines.experiments.cells import Player
+
+    with told():
+        player = Player(out, command_line(), workers, quiet, quick, seeds)
+        failures = player.play(list(parts.cells(player)))
+        parts.write(player, page)
+    typer.echo(f"page: {page}")
+    tell_failures(failures)
 
 
 @app.command()
@@ -51,23 +115,29 @@ def published(
         curves.show(runs)
 
 
-@app.command()
-def matchups(
-    seeds: int = typer.Option(5, min=1, help="Seeds of each pairing."),
-    workers: int | None = typer.Option(None, min=1, help="Processes; default: one for each core."),
-    out: Path = typer.Option(Path("results/who-wins"), help="Folder of the results."),
-    table: Path = typer.Option(Path("results/who-wins.md"), help="Where the table goes."),
+@app.command("who-wins")
+def who_wins(
+    rewards: str = typer.Option("all", help="iid, linear or all: which tasks to play now."),
+    seeds: int | None = SEEDS,
+    quick: bool = QUICK,
+    workers: int | None = WORKERS,
+    out: Path = typer.Option(Path("results/who-wins"), help="Folder of the results; an interrupted run resumes."),
+    page: Path = typer.Option(Path("results/who-wins.md"), help="Where the page goes; its figures go beside it."),
+    quiet: bool = QUIET,
 ) -> None:
-    """Play every principal against every agent it can meet at T = 1e4, 1e5, 1e6, and write who wins where.
+    """Play every principal against every agent it can meet at three horizons, and write who wins where.
 
-    Example: python -m baselines matchups --seeds 5 --table docs/who-wins.md
+    Example: python -m baselines who-wins --page docs/who-wins.md
     """
-    from baselines.experiments import matchups as who_wins
+    from baselines.experiments import who_wins as winners
+    from baselines.experiments import who_wins_page
+    from baselines.experiments.cells import Player
 
     with told():
-        failures = who_wins.play(out, command_line(), seeds, workers)
-        who_wins.write(out, table)
-    typer.echo(f"table: {table}")
+        player = Player(out, command_line(), workers, quiet, quick, seeds)
+        failures = player.play(list(winners.cells(player, rewards)))
+        who_wins_page.write(player, rewards, page)
+    typer.echo(f"page: {page}")
     tell_failures(failures)
 
 

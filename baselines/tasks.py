@@ -42,6 +42,7 @@ PAPER_AGENTS = tuple(name for name, agent in AGENTS.items() if agent.kind in (Ki
 IID_AGENTS = tuple(name for name in PAPER_AGENTS if not AGENTS[name].linear_only)
 LINEAR_AGENTS = tuple(name for name in PAPER_AGENTS if name != DEFAULT_AGENTS[0])
 HORIZONS = (10**4, 10**5, 10**6)
+WHO_WINS_HORIZONS = (10**3, 10**4, 10**5)
 SHORT = 1000  # rounds, up to which there are more seeds and fewer checkpoints
 LINEAR = "unit-ball"  # the family that names call linear
 NAME = re.compile(
@@ -154,7 +155,7 @@ def _short() -> Iterator[Task]:
 
 
 def _who_wins() -> Iterator[Task]:
-    for horizon in HORIZONS:
+    for horizon in WHO_WINS_HORIZONS:
         for agent in (*IID_AGENTS, *LOW_REGRET_AGENTS):
             yield setting(agent, "uniform", 5, horizon)
         for agent in (*LINEAR_AGENTS, *LOW_REGRET_AGENTS):

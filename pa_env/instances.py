@@ -4,7 +4,7 @@
 >>> pa_env.IID(mu=[0.35, 0.8, 0.55], theta=[0.9, 0.2, 0.4]).n_arms
 3
 >>> pa_env.families()
-('uniform', 'misaligned', 'gap', 'clustered', 'ipa-k5', 'ipa-k50', 'unit-ball')
+('uniform', 'misaligned', 'gap', 'clustered', 'ipa-k5', 'ipa-k50', 'unit-ball', 'minimax')
 
 Families, drawn anew each episode (Bernoulli rewards where nothing else is said):
 
@@ -15,6 +15,8 @@ Families, drawn anew each episode (Bernoulli rewards where nothing else is said)
 - ``ipa-k5``, ``ipa-k50``: the two fixed instances of the published experiments of Scheid et al. (ICML 2024,
   arXiv 2403.03811), with unit-variance Gaussian rewards.
 - ``unit-ball`` (linear): arms, s and nu uniform in the unit ball, unit-variance Gaussian noise.
+- ``minimax``: theta_a + mu_a = 1 with theta_a U[0.25, 0.75]; one arm, drawn at random, has 2 sqrt(K/T) more of each, at
+  most 0.25. At horizon T no principal can find it reliably, so its regret is of order sqrt(KT) at least.
 """
 
 from collections.abc import Callable
@@ -179,6 +181,7 @@ FAMILIES = {
     "ipa-k5": Declaration(IPA_K5, "the published instance of five arms with Gaussian rewards"),
     "ipa-k50": Declaration(IPA_K50, "the published instance of fifty arms with Gaussian rewards"),
     "unit-ball": Declaration(Family.UNIT_BALL, "rewards linear in the arms"),
+    "minimax": Declaration(Family.MINIMAX, "one arm is best by a gap that the horizon barely reveals"),
 }
 
 

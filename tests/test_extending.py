@@ -26,7 +26,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
     },
     "family": {
         "pa_env/kernel/instances.py": [
-            ("    UNIT_BALL = 5\n", "    UNIT_BALL = 5\n    SHARED = 6\n"),
+            ("    UNIT_BALL = 5\n", "    UNIT_BALL = 5\n    SHARED = 60\n"),
             (
                 "        arms[i, Row.THETA, a], ",
                 "        v = u if family == Family.SHARED else v\n        arms[i, Row.THETA, a], ",

@@ -13,17 +13,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
+from baselines.benchmark.intervals import FEWEST, LEVELS, MANY, Floats, against_best, shares
+from baselines.benchmark.intervals import mean_interval as mean_interval
 from baselines.registry import PRINCIPALS, factory
-
-Floats = NDArray[np.float64]
 
 SCORES = ("regret", "regret_oracle", "regret_bar", "utility")
 COMPARED = ("regret", "utility")
 SLOPE_DECADES = 2  # a slope is fitted to the checkpoints of the last two decades of a run
-FEW, RESAMPLES = 100, (10_000, 2_000)  # resamples of few samples, and of more
-MANY = 1000  # samples, above which a mean is normal enough
-LEVELS = special.ndtri(np.array([0.025, 0.975]))
+LINEAR_SHARE, LINEAR_SLOPE = 0.01, 0.9  # of a run that fails: regret per round, and growth at its end
 LEAST_REGRET = 1.0  # a round's worth: with less in all there is no growth to speak of
+NO_DIFFERENCES = {f"{score}_difference{end}": np.nan for score in COMPARED for end in ("", "_low", "_high")}
 
 
 def privileged(label: str) -> bool:
@@ -35,49 +34,19 @@ def privileged(label: str) -> bool:
     return name in PRINCIPALS and factory(name).privileged
 
 
-def mean_interval(samples: Floats) -> tuple[Floats, Floats]:
-    """Interval of the mean of each column of ``samples`` (n, C): lower and upper ends (C,).
+def linear_at_the_end(cells: pd.DataFrame) -> float:
+    """Share of one principal's runs that still lose a constant amount a round at their end.
 
-    It is a bootstrap interval (BCa, Efron 1987); of more than ``MANY`` samples the normal one, which is then the same.
-    A column that is the same throughout has the interval of that one point; a single sample has none (nan).
+    Such a run has R_T of at least ``LINEAR_SHARE`` a round, and over its last part, from the last checkpoint before 0.6
+    T on, R_t grows like t^``LINEAR_SLOPE`` or faster. nan if there is no such checkpoint.
     """
-    low, high = samples[0].copy(), samples[0].copy()
-    if len(samples) < 2:
-        return low * np.nan, high * np.nan
-    varied = np.ptp(samples, axis=0) > 1e-12 * np.abs(samples).max(axis=0)  # by more than rounding
-    if not varied.any():
-        return low, high
-    some = samples[:, varied]
-    if len(samples) > MANY:
-        low[varied], high[varied] = some.mean(axis=0) + LEVELS[:, None] * some.std(axis=0, ddof=1) / len(some) ** 0.5
-    else:
-        low[varied], high[varied] = _bca(some)
-    return low, high
-
-
-@functools.lru_cache(maxsize=4)
-def _shares(n: int) -> Floats:
-    """How often each of ``n`` samples is drawn in each resample, divided by n: (resamples, n), the same each time."""
-    drawn: Floats = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES[n > FEW]) / n
-    return drawn
-
-
-def _bca(samples: Floats) -> Floats:
-    """Ends (2, C) of the BCa intervals of the means of the columns; nan where resamples are all on one side."""
-    n, mean = len(samples), samples.mean(axis=0)
-    drawn = np.sort((_shares(n) @ samples).T)  # (C, resamples)
-    tie = 1e-12 * np.abs(samples).max(axis=0)
-    below = [np.searchsorted(means, (m - e, m + e)).mean() for means, m, e in zip(drawn, mean, tie, strict=True)]
-    pull = (samples - mean) / (n - 1)  # what leaving each one out does to the mean
-    skew = (pull**3).sum(axis=0) / (6 * (pull**2).sum(axis=0) ** 1.5)
-    with np.errstate(invalid="ignore"):  # nan says it
-        centre = special.ndtri(np.array(below) / drawn.shape[1])
-        shifted = centre + LEVELS[:, None]
-        levels = special.ndtr(centre + shifted / (1 - skew * shifted))
-    ranks = np.linspace(0, 1, drawn.shape[1])
-    return np.array(
-        [[np.interp(level, ranks, means) for level, means in zip(end, drawn, strict=True)] for end in levels]
-    )
+    marks, regret = _by_seed(cells)
+    earlier = np.flatnonzero(marks <= 0.6 * marks[-1])
+    if not earlier.size:
+        return np.nan
+    before, end = regret[:, earlier[-1]], regret[:, -1]
+    growth = end > np.maximum(before, 0.0) * (marks[-1] / marks[earlier[-1]]) ** LINEAR_SLOPE
+    return float((growth & (end >= LINEAR_SHARE * marks[-1])).mean())
 
 
 def curves(rows: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +70,7 @@ def growth(cells: pd.DataFrame) -> tuple[float, float, float]:
     """Slope of log mean R_t against log t over the last decades of one principal's runs, and its interval's ends.
 
     It tells how regret grows within a run whose length the principal knows, not how R_T grows with T (for that see
-    ``python -m baselines slopes``). nan where there is nothing to fit: hardly any regret, a mean that is not positive
+    ``python -m baselines theorems``). nan where there is nothing to fit: hardly any regret, a mean that is not positive
     (agents that explore can make it so), or fewer than three checkpoints.
     """
     marks, regret = _by_seed(cells[cells["rounds"] >= cells["horizon"] / 10**SLOPE_DECADES])
@@ -111,12 +80,12 @@ def growth(cells: pd.DataFrame) -> tuple[float, float, float]:
     centred = np.log(marks) - np.log(marks).mean()
     fit = centred / (centred @ centred)
     slope, n = float(np.log(mean) @ fit), len(regret)
-    if n < 2:
+    if n < FEWEST:
         return slope, np.nan, np.nan
     if n > MANY:  # to first order, it is a mean of what each run adds to it
         ends = slope + LEVELS * ((regret / mean) @ fit).std(ddof=1) / n**0.5
     else:
-        drawn = _shares(n) @ regret
+        drawn = shares(n) @ regret
         slopes = np.log(np.where(drawn > 0, drawn, np.nan)) @ fit  # nan where a resample leaves it undefined
         ends = np.quantile(slopes, special.ndtr(LEVELS))
     return slope, *ends.tolist()
@@ -126,8 +95,10 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """A row for each task and principal, at the horizon; tasks as they come, principals by mean R_T.
 
     Columns: task, principal, privileged, best (of those that are not privileged), seeds; each of ``SCORES`` with
-    ``_low`` and ``_high``; paired_seeds, those that all principals of the task have; ``regret_difference`` and
-    ``utility_difference`` to the best on those seeds, with ``_low`` and ``_high``; slope (:func:`growth`) likewise.
+    ``_low`` and ``_high``; regret_median and regret_q90 (the 90% quantile of runs); linear, the share of runs that fail
+    (:func:`linear_at_the_end`); paired_seeds, those that all principals of the task have; ``regret_difference`` and
+    ``utility_difference`` to the best on those seeds, with ``_low`` and ``_high`` corrected for having picked it
+    (:func:`against_best`); slope (:func:`growth`) with its interval.
     """
     return pd.concat([_of_task(task, cells) for task, cells in rows.groupby("task", sort=False)], ignore_index=True)
 
@@ -141,18 +112,32 @@ def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
     means = (final if shared.empty else shared).groupby("principal")["regret"].mean()
     contenders = means[[label for label in means.index if not privileged(label)]]
     best = None if contenders.empty else contenders.idxmin()
+    differences = _differences(paired, best)
     records = []
     for principal, runs in cells.groupby("principal", sort=False):
         scores = final.loc[final["principal"] == principal, list(SCORES)].to_numpy(np.float64)
         record = {"task": task, "principal": principal, "privileged": privileged(principal), "best": principal == best}
         record |= {"seeds": len(scores), **_with_interval(SCORES, scores), "paired_seeds": len(paired["regret"])}
-        differences = np.full((1, len(COMPARED)), np.nan)
-        if best is not None and len(shared):
-            differences = np.column_stack([table[principal] - table[best] for table in paired.values()])
-        record |= _with_interval([f"{score}_difference" for score in COMPARED], differences)
+        record |= zip(("regret_median", "regret_q90"), np.quantile(scores[:, 0], (0.5, 0.9)).tolist(), strict=True)
+        record |= {"linear": linear_at_the_end(runs)} | differences.get(principal, NO_DIFFERENCES)
         record |= zip(("slope", "slope_low", "slope_high"), growth(runs), strict=True)
         records.append(record)
     return pd.DataFrame(records).sort_values("regret", ignore_index=True)
+
+
+def _differences(paired: dict[str, pd.DataFrame], best: str | None) -> dict[str, dict[str, float]]:
+    """For each principal, the columns of its differences to the best; empty without a best or common seeds."""
+    if best is None or paired["regret"].empty:
+        return {}
+    found: dict[str, dict[str, float]] = {principal: {} for principal in paired["regret"].columns}
+    for score, table in paired.items():
+        values = table.to_numpy(np.float64)
+        place = table.columns.get_loc(best)
+        ends = (values.mean(axis=0) - values[:, place].mean(), *against_best(values, place))
+        for end, column in zip(("", "_low", "_high"), ends, strict=True):
+            for principal, value in zip(table.columns, column.tolist(), strict=True):
+                found[principal][f"{score}_difference{end}"] = value
+    return found
 
 
 def _with_interval(names: Sequence[str], samples: Floats) -> dict[str, float]:

@@ -94,10 +94,11 @@ def _look(blocks: Sequence[Block]) -> dict[str, Described]:
     """Describe what the specs of blocks name; raises if a principal can't play."""
     found: dict[str, Described] = {}
     for block in blocks:
-        named = {block.principal: "principal", block.task.agent: "agent", block.task.instance: "instance"}
+        # The principal last: an agent may have the same name.
+        named = ((block.task.agent, "agent"), (block.task.instance, "instance"), (block.principal, "principal"))
         try:
             check(block)
-            found |= {spec: describe(spec, what) for spec, what in named.items() if what == "principal" or is_own(spec)}
+            found |= {spec: describe(spec, what) for spec, what in named if what == "principal" or is_own(spec)}
         except (Exception, SystemExit) as error:
             why = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
             raise ValueError(f"{block.principal} can't play task {block.task.name}: {why}") from error

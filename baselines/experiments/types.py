@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from baselines.experiments.slopes import interval, slope
+from baselines.experiments.growth import interval, slope
 from baselines.registry import factory, make, parameters, principals
 from baselines.simulation import simulate
 from pa_env import IID

@@ -30,7 +30,7 @@ class BracketUCB(ProfitTarget):
     Where it fails: as the profit target does, with the same losses on ``gap`` instances, and more so at K = 20 (1978 on
     average of 15 seeds at T = 10^6, almost all of it in one of them), when exploration goes to one arm, or when an arm
     with bad first rewards would have to be paid for to be seen again. Its mean regret grows faster with T than the
-    profit target's (``python -m baselines slopes``).
+    profit target's (``python -m baselines theorems``).
 
     One set of defaults serves all K and T. They are, rounded, the result of
     ``python -m baselines tune bracket-ucb --task all --trials 60``.

@@ -6,7 +6,7 @@ from itertools import count
 
 from baselines.protocol import Hold, Outcome, Rounds, hold, offer
 from baselines.scripted.phased import Constants, Phased, without
-from baselines.scripted.search import asymmetric_search
+from baselines.scripted.search import Search, asymmetric_search
 
 
 class Elimination(Phased):
@@ -50,12 +50,20 @@ class Elimination(Phased):
         bad = self.bad(active)  # B_m
         stabilising = math.sqrt(len(active) / max(1, len(bad)) * previous)  # Z_m
         width = math.sqrt(self.confidence(4) / (2 * previous))  # C_m
-        for a in bad:
-            yield hold(a, self.cap, rounds=math.ceil(stabilising))
+        yield from self.stabilise(bad, math.ceil(stabilising))
         for a in active:
-            found = yield from asymmetric_search(self, a)  # b_{m,a}
+            found = yield from self.search(a)  # b_{m,a}
             margin = self.factors.enlargement * (4 * width + 1 / stabilising) + self.mismatch(a)
             yield hold(a, min(self.cap, found + margin), rounds=length)
+
+    def stabilise(self, bad: list[int], rounds: int) -> Generator[Hold, Outcome, None]:
+        """Play each bad arm for some rounds."""
+        for a in bad:
+            yield hold(a, self.cap, rounds=rounds)
+
+    def search(self, arm: int) -> Search:
+        """One search for b_{m,a}."""
+        return asymmetric_search(self, arm)
 
     def compare(self, m: int, active: list[int], previous: int, length: int) -> Generator[Hold, Outcome, list[int]]:
         """Online elimination: returns the active arms that the agent does not play in their tests."""

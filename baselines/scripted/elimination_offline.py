@@ -5,7 +5,6 @@ from collections.abc import Generator
 
 from baselines.protocol import Hold, Outcome
 from baselines.scripted.elimination import Elimination
-from baselines.scripted.search import asymmetric_search
 
 
 class EliminationOffline(Elimination):
@@ -31,7 +30,7 @@ class EliminationOffline(Elimination):
         """Offline elimination: returns the active arms whose net value is below the best by more than the threshold."""
         incentive, estimates = {}, {}  # b'_{m,a}, theta_hat(t_{m,a})
         for a in active:
-            incentive[a] = yield from asymmetric_search(self, a)
+            incentive[a] = yield from self.search(a)
             estimates[a] = self.theta_hat
         threshold = 3 / 2 * 2.0**-m + self.error(active, previous, length)
         failed = []

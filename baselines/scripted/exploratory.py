@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Generator
 from itertools import count
+from typing import ClassVar
 
 from baselines.protocol import Hold, Outcome, Rounds, hold, offer
 from baselines.scripted.phased import Constants, Phased, without
@@ -37,6 +38,8 @@ class Exploratory(Phased):
     practical = Constants(confidence=1 / 64, enlargement=1 / 4, repeats=1 / 8)
     test_factor = 16  # of the tests: advantage = test_width sqrt(log(test_factor K T / delta) / (2 T_m))
     test_width = 5
+    repeats_searches: ClassVar[bool] = True  # ablations search and test once
+    repeats_tests: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -58,8 +61,9 @@ class Exploratory(Phased):
         K, T, log2_T = self.n_arms, self.horizon, math.log2(self.horizon)
         amplification = math.log(4 * log2_T / self.delta)
         self.log_iota = math.log(16 * K * T**2 * log2_T * amplification / self.delta)
-        self.searches = max(1, math.ceil(self.factors.repeats * 2 * amplification))
-        self.tests = math.floor(self.factors.repeats * 8 * math.log(8 * K * log2_T / self.delta)) + 1
+        searches = max(1, math.ceil(self.factors.repeats * 2 * amplification))
+        tests = math.floor(self.factors.repeats * 8 * math.log(8 * K * log2_T / self.delta)) + 1
+        self.searches, self.tests = searches if self.repeats_searches else 1, tests if self.repeats_tests else 1
 
     def rounds(self) -> Rounds:
         """Algorithm 5, line by line."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Generator
 from itertools import count
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +36,7 @@ class LinearElimination(Phased):
 
     name = "linear"
     practical = Constants(confidence=1 / 64, enlargement=1 / 64)
+    conservative: ClassVar[bool] = True  # see multi_scale_search
 
     def __init__(
         self, n_arms: int, horizon: int, arms: ArrayLike, delta: float | None = None, constants: str = "paper"
@@ -91,7 +93,8 @@ class LinearElimination(Phased):
 
     def search(self, error: float) -> Generator[Hold, Outcome, Floats]:
         """Algorithm 8 with input (error, 1/T): a point near the agent's parameter."""
-        questions = multi_scale_search(unit_ball(self.dim, self.rng), self.arms, error, 1 / self.horizon)
+        self.knowledge = unit_ball(self.dim, self.rng)  # S
+        questions = multi_scale_search(self.knowledge, self.arms, error, 1 / self.horizon, self.conservative)
         try:
             question = next(questions)
             while True:

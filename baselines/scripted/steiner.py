@@ -49,7 +49,7 @@ class Question(NamedTuple):
 
 
 def multi_scale_search(
-    knowledge: KnowledgeSet, arms: Array, epsilon: float, xi: float
+    knowledge: KnowledgeSet, arms: Array, epsilon: float, xi: float, conservative: bool = True
 ) -> Generator[Question, int, Array]:
     """Ask until S is narrow in the direction of every difference of two arms; see the module.
 
@@ -62,6 +62,7 @@ def multi_scale_search(
         arms: Vectors (n_arms, dim) in the unit ball. Equal ones are never compared.
         epsilon: Twice the largest error of the agent's beliefs, max over a of |<s_hat - s*, a>|.
         xi: What both incentives exceed d by; 1 / T in the paper.
+        conservative: Whether S is cut epsilon further out than the answer says. If not, s* may be lost: an ablation.
 
     Returns:
         A generator that yields questions, is sent the index of the arm played, and returns a point of S (dim,).
@@ -72,7 +73,7 @@ def multi_scale_search(
     for name, value in (("epsilon", epsilon), ("xi", xi)):
         if not 0 < value < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {value}")
-    dim = knowledge.dim
+    dim, away = knowledge.dim, epsilon if conservative else 0.0
     pairs = np.column_stack(np.triu_indices(len(arms), 1))
     differences = arms[pairs[:, 0]] - arms[pairs[:, 1]]
     lengths = np.linalg.norm(differences, axis=1)
@@ -87,15 +88,15 @@ def multi_scale_search(
         if scale < 4 * epsilon / length:
             break
         threshold = knowledge.halving(direction, scale)
-        y = length * threshold + epsilon  # y_t
+        y = length * threshold + away  # y_t
         lift = max(0.0, -(dim + xi + y))
         question = Question(first, second, (dim + xi + lift, dim + xi + y + lift))
         while (arm := (yield question)) not in (first, second):
             pass
         if arm == first:
-            done = knowledge.cut(direction, (y - epsilon) / length, keep="above")
+            done = knowledge.cut(direction, (y - away) / length, keep="above")
         else:
-            done = knowledge.cut(direction, (y + epsilon) / length, keep="below")
+            done = knowledge.cut(direction, (y + away) / length, keep="below")
         if not done:
             break
         fresh[:] = False

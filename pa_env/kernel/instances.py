@@ -20,6 +20,7 @@ class Family(IntEnum):
     GAP = 3
     CLUSTERED = 4
     UNIT_BALL = 5
+    MINIMAX = 6
 
 
 @compiled
@@ -34,6 +35,12 @@ def draw_means(arrays: Arrays, i: int, family: int) -> None:
             u = 0.2 + 0.4 * u
             v = 0.8 - u + (0.1 if best else 0.0)
             u += 0.1 if best else 0.0
+        elif family == Family.MINIMAX:
+            best = a == int(uniform(key, at + 2 * n_arms) * n_arms)
+            half = min(0.25, 2.0 * math.sqrt(n_arms / arrays.rules[0].horizon)) if best else 0.0  # of the gap
+            u = 0.25 + 0.5 * u
+            v = 1.0 - u + half
+            u += half
         elif family == Family.CLUSTERED:
             centre = at + 2 * n_arms + 2 * int(uniform(key, at + 2 * n_arms + 6 + a) * 3)
             u = 0.05 + 0.9 * uniform(key, centre) + 0.1 * (u - 0.5)

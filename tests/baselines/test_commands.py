@@ -4,13 +4,10 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -18,8 +15,7 @@ import baselines
 import pa_env
 from baselines.__main__ import app
 from baselines.benchmark.blocks import Block, attempt
-from baselines.experiments import cost, matchups, slopes, speed
-from baselines.protocol import Phase
+from baselines.experiments import cost, speed
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
@@ -36,9 +32,11 @@ from pa_env.game import Game
         "train",
         "compare",
         "speed",
-        "slopes",
+        "theorems",
+        "table1",
+        "ablations",
         "published",
-        "matchups",
+        "who-wins",
         "types",
         "own-regret",
         "tune",
@@ -127,54 +125,6 @@ def test_nothing_made_for_tests_is_shipped() -> None:
             assert not re.search(r"\b(unittest|pytest)\b", path.read_text()), path
 
 
-def test_who_wins_has_the_whole_suite_and_the_variants_of_epsilon_greedy() -> None:
-    variants = {"epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round"}
-    line_up = list(matchups.line_up())
-    assert [made.name for made in line_up] == [made.name for made in tasks("who-wins")]
-    for made in line_up:
-        added = set() if made.dim else variants
-        assert set(made.principals) == {*task(made.name).principals, *added}
-        assert len(set(made.principals)) == len(made.principals)
-
-
-def test_the_table_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny = [replace(task("tiny"), name=f"tiny-{T}", horizon=T, principals=("ipa", "oracle", "zero")) for T in (20, 50)]
-    monkeypatch.setattr(matchups, "tasks", lambda suite: tiny)
-    monkeypatch.setattr(matchups, "VARIANTS", ("epsilon-greedy,variant=gross",))
-    monkeypatch.setattr(matchups, "PHASED_HORIZONS", (100,))
-    monkeypatch.setattr(matchups, "PHASED_RUNS", 2)
-    arguments = ["--seeds", "2", "--workers", "1", "--out", str(tmp_path / "out"), "--table", str(tmp_path / "t.md")]
-    shown = CliRunner().invoke(app, ["matchups", *arguments])
-    assert shown.exit_code == 0, shown.output
-    written = (tmp_path / "t.md").read_text()
-    assert "| R_T/T, T = 2e+01 | R_T/T, T = 5e+01 | utility/T, T = 2e+01 | utility/T, T = 5e+01 |" in " ".join(
-        written.split()
-    )
-    principal = baselines.make("ipa", n_arms=3, horizon=50)
-    ipa = [baselines.simulate(principal, seed=s).regret[-1] / 50 for s in range(2)]
-    rows = {line.split("|")[3].strip(): line for line in written.splitlines() if line.startswith("| uniform")}
-    assert set(rows) == {"ipa", "oracle", "zero", "epsilon-greedy,variant=gross"}
-    assert f"{np.mean(ipa):.4f} ± {abs(ipa[0] - ipa[1]) / 2:.4f} |" in " ".join(rows["ipa"].split()).replace("**", "")
-    assert "**" not in rows["oracle"]
-    assert sum(line.count("**") for line in rows.values()) == 4  # one bold number for each horizon
-    lost = written[written.index("## The best arm lost") :]
-    assert sum(f"| {agent} " in lost for agent in matchups.PHASED_AGENTS) == 3
-    assert lost.count("| 0 of 2 ") == 3 * 4  # no phase is ever over in 100 rounds
-
-
-def test_means_of_a_single_seed_have_no_errors() -> None:
-    row = {"instance": "uniform", "agent": "oracle", "principal": "zero", "horizon": 10, "rounds": 10}
-    shown = matchups.table(pd.DataFrame([row | {"regret": 5.0, "utility": 2.0}]))
-    assert shown.iloc[0, 3:].tolist() == ["**0.5000**", "0.2000"]
-
-
-def test_rows_of_who_wins_are_sorted() -> None:
-    row = {"instance": "uniform", "horizon": 10, "rounds": 10, "regret": 5.0, "utility": 2.0}
-    order = [("oracle", "zero"), ("oracle", "ipa,margin=1"), ("oracle", "ipa"), ("empirical-mean", "zero")]
-    shown = matchups.table(pd.DataFrame([row | {"agent": agent, "principal": name} for agent, name in order]))
-    assert list(zip(shown["agent"], shown["principal"], strict=True)) == sorted(order)
-
-
 def mean_share(name: str, T: int, agent: str, runs: int, **given: str) -> float:
     """R_T / T."""
     principal = baselines.make(name, n_arms=5, horizon=T, **given)
@@ -189,33 +139,3 @@ def test_ipa_is_linear_against_a_learning_agent_where_elimination_is_not() -> No
     assert ipa[1] > 0.4 * ipa[0]
     assert elimination[1] < 0.15 * elimination[0]
     assert elimination[1] < ipa[1]
-
-
-def test_elimination_loses_the_best_arm_against_an_exploring_agent_where_exploratory_does_not() -> None:
-    """It takes explorations for refusals; the paper's algorithm for such agents searches again and again."""
-
-    for agent in ("exploratory", "exploratory-oracle"):
-        assert matchups.best_arms_lost("elimination", agent, 10**6) >= 5
-        assert matchups.best_arms_lost("exploratory", agent, 10**6) == 0
-    assert matchups.best_arms_lost("elimination", "empirical-mean", 10**6) == 0
-
-
-def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    best = []
-    for seed in range(2):
-        game = Game(5)
-        game.begin(seeds=[seed])
-        best.append(int((game.instance().theta + game.instance().mu).argmax()))
-    monkeypatch.setattr(matchups, "PHASED_RUNS", 2)
-    for kept, lost in (((True, True), 0), ((True, False), 1), ((False, False), 2)):
-        last = [{*range(5)} - (set() if kept[seed] else {best[seed]}) for seed in range(2)]
-        noted = [[Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, tuple(active), 10)] for active in last]
-        monkeypatch.setattr(matchups, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
-        assert matchups.best_arms_lost("elimination", "oracle", 1000) == lost
-
-
-def test_slopes_are_drawn(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    results = [(curve, rng.random((3, len(curve.horizons))) + 1, 0.5) for curve in slopes.CURVES]
-    slopes.draw(results, tmp_path / "new" / "slopes.png")
-    assert (tmp_path / "new" / "slopes.png").read_bytes()[:4] == b"\x89PNG"

@@ -17,7 +17,7 @@ from baselines import Run, hold, simulate
 from baselines.protocol import Rounds
 from baselines.scripted.exploratory import LARGEST_PRACTICAL_C0, Exploratory
 from baselines.scripted.phased import Constants, Phased
-from baselines.scripted.search import asymmetric_search
+from baselines.scripted.search import Search, asymmetric_search
 from pa_env import IID, make_agent
 from pa_env.scripted_agents import ScriptedAgent
 
@@ -169,10 +169,34 @@ class Game(NamedTuple):
                 yield note, after
 
 
+class Call(NamedTuple):
+    """One search of a principal: its phase, arm, first round, the round after its last, and what it found."""
+
+    phase: int
+    arm: int
+    first: int
+    end: int
+    incentive: float
+
+
+def note_searches(principal: Any) -> None:
+    """Keep every search that this principal finishes in ``principal.calls``."""
+    search, principal.calls = principal.search, []
+
+    def noted(arm: int) -> Search:
+        first = principal.t
+        found = yield from search(arm)
+        principal.calls.append(Call(principal.phases[-1].number, arm, first, principal.t, found))
+        return float(found)
+
+    principal.search = noted
+
+
 def play(name: str, agent: str | ScriptedAgent, seed: int, horizon: int, **parameters: Any) -> Game:
     """Five arms: at random, against each other, or one above all others, by turns."""
     principal = baselines.make(name, n_arms=5, horizon=horizon, **parameters)
     assert isinstance(principal, Phased)
+    note_searches(principal)
     notes = watch(principal)
     rng = np.random.default_rng(seed)
     mu, theta = rng.random(5), rng.random(5)
@@ -288,6 +312,17 @@ def test_an_arm_with_a_larger_gap_is_lost_by_phase_m(greedy_games: list[Game]) -
     assert count > 100
 
 
+def test_the_best_arm_for_the_agents_beliefs_is_active(greedy_games: list[Game]) -> None:
+    """lem:a_t_star_active: argmax theta_a - pi*_a(t), at the beginning of every request."""
+    violations, later = 0, 0
+    for game in greedy_games:
+        best = [int((game.instance.theta + note.means).argmax()) for note in game.notes]
+        violations += any(arm not in note.phase.active for arm, note in zip(best, game.notes, strict=True))
+        later += sum(len(note.phase.active) < 5 for note in game.notes)
+    assert violations <= len(greedy_games) / T
+    assert later > 3000
+
+
 # -------------------------------------------------------------------------------------- agents that explore
 
 
@@ -327,6 +362,103 @@ def test_bad_arms_are_played_half_of_the_time_they_are_paid(exploring_games: lis
         count += len(bad)
     assert violations <= len(exploring_games) / T
     assert count > 50 or exploring_games[0].principal.name == "exploratory-oracle"
+
+
+def test_the_agent_explores_no_more_than_is_allowed_for(exploring_games: list[Game]) -> None:
+    """lem:total_error_plays, phases m >= 2: misses of an arm that is paid enough at both ends of a hold."""
+    violations, bad, active = 0, 0, 0
+    for game in exploring_games:
+        broken = False
+        for note, after in game.holds():
+            arm, rounds = note.request.target, note.outcome.rounds
+            enough = all(note.request.amounts[0] > means.max() - means[arm] for means in (note.means, after.means))
+            if note.phase.number == 1 or not enough:
+                continue
+            is_bad = arm not in note.phase.active
+            log = math.log(8 * 5 * T * math.log2(T) * T) if is_bad else game.principal.log_iota  # type: ignore[attr-defined]
+            bound = 2 * C0 * math.sqrt(rounds * math.log(2 * T)) + math.sqrt(8 * log / rounds)
+            broken |= rounds - note.outcome.plays[arm] > bound
+            bad, active = bad + is_bad, active + (not is_bad)
+        violations += broken
+    assert violations <= len(exploring_games) / T
+    assert active > 25
+    assert bad > 30 or exploring_games[0].principal.name == "exploratory-oracle"
+
+
+def successful_calls(game: Game) -> dict[tuple[int, int], list[Call]]:
+    """For every phase and arm whose searches were all made: those in which the agent did not explore."""
+    principal: Any = game.principal
+    explored = {
+        note.t
+        for note in game.notes
+        if len(note.request.arms) == note.request.rounds == 1
+        and (note.means + offered(note.request, 5))[note.outcome.plays.argmax()]
+        < (note.means + offered(note.request, 5)).max()
+    }
+    found: dict[tuple[int, int], list[Call]] = {}
+    for call in principal.calls:
+        found.setdefault((call.phase, call.arm), []).append(call)
+    return {
+        key: [call for call in calls if not explored & set(range(call.first, call.end))]
+        for key, calls in found.items()
+        if len(calls) == principal.searches
+    }
+
+
+def test_some_search_of_every_arm_meets_no_exploration(exploring_games: list[Game]) -> None:
+    """lem:repeated_calls_search, phases m >= 2."""
+    violations, count, misled = 0, 0, 0
+    for game in exploring_games:
+        later = {key: calls for key, calls in successful_calls(game).items() if key[0] > 1}
+        violations += not all(later.values())
+        count += len(later)
+        misled += sum(len(calls) < game.principal.searches for calls in later.values())  # type: ignore[attr-defined]
+    assert violations <= len(exploring_games) / T
+    assert count > 40
+    assert misled > 10
+
+
+def test_enlarged_incentives_are_not_too_large_under_exploration(exploring_games: list[Game]) -> None:
+    """lem:UB_bar_bma_explore: the first successful incentive, at the beginning and the end of each hold up to it."""
+    if exploring_games[0].principal.name == "exploratory-oracle":
+        pytest.skip("it does not enlarge incentives")
+    violations, count = 0, 0
+    for game in exploring_games:
+        principal: Any = game.principal
+        phases, broken = {phase.number: phase for phase in game.run.phases}, False
+        calls = successful_calls(game)
+        for note, after in game.holds():
+            key = note.phase.number, note.request.target
+            if key[0] == 1 or key not in calls or not calls[key]:
+                continue
+            before, n_active = phases[key[0] - 1].length, len(note.phase.active)
+            margin = principal.margin(list(note.phase.active), before)
+            incentive = min(principal.cap, min(call.incentive for call in calls[key]) + margin)
+            if note.request.amounts[0] > incentive:
+                continue  # after the first successful one
+            share, log = max(1, 5 - n_active) / (before * n_active), math.log(16 * 5 * T * T)
+            bound = 4 / T + (math.ceil(math.log2(T)) + 4) / before + 4 * share ** (2 / 3)
+            bound += 5 * ((log * share) ** (1 / 3) + math.sqrt(log / before))
+            for means in (note.means, after.means):
+                broken |= incentive > means.max() - game.instance.mu[key[1]] + bound
+            count += 1
+        violations += broken
+    assert violations <= len(exploring_games) / T
+    assert count > 50
+
+
+def test_successful_plain_searches_end_within_2_over_t_under_exploration(exploring_games: list[Game]) -> None:
+    """lem:optimistic_incentive: b + 1/T - pi*_a in (0, 2/T], in every phase."""
+    if exploring_games[0].principal.name == "exploratory":
+        pytest.skip("its searches are not plain")
+    count = 0
+    for game in exploring_games:
+        optimal = game.instance.mu.max() - game.instance.mu
+        for calls in successful_calls(game).values():
+            above = np.array([call.incentive + 1 / T - optimal[call.arm] for call in calls])
+            assert ((above > 0) & (above <= 2 / T + 1e-12)).all()
+            count += len(calls)
+    assert count > 1000
 
 
 def test_the_best_arm_stays_active_under_exploration(exploring_games: list[Game]) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 import baselines
 from baselines import Principal, hold, offer, simulate
-from baselines.experiments.slopes import PRACTICAL, Curve, interval, regrets, slope
 from baselines.protocol import Rounds
 from baselines.simulation import Match, log_spaced
 from pa_env import IID, make_agent
@@ -222,35 +221,3 @@ baselines.simulate({name!r}, "uniform", horizon=10**10)
     assert errors.count("Traceback") == 1
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert "Exception ignored" not in errors
-
-
-# -------------------------------------------------------------------------------------- growth of the regret
-
-
-def test_the_slope_of_a_power_law_is_its_exponent() -> None:
-    horizons = (100, 1000, 10_000)
-    table = np.outer([1.0, 3.0, 0.5], np.array(horizons, dtype=float) ** 0.37)
-    assert slope(horizons, table) == pytest.approx(0.37)
-    assert interval(horizons, table) == pytest.approx((0.37, 0.37))
-    noisy = table * np.random.default_rng(0).uniform(0.5, 2.0, table.shape)
-    low, high = interval(horizons, noisy)
-    assert low < slope(horizons, noisy) < high
-
-
-def test_practical_elimination_grows_as_the_root_and_no_incentive_linearly() -> None:
-    horizons = (10_000, 100_000, 1_000_000)
-    learning = Curve("elimination", "empirical-mean", horizons, 1 / 2, PRACTICAL)
-    nothing = Curve("zero", "empirical-mean", horizons, 1.0)
-    table = regrets(learning, runs=16)
-    assert slope(horizons, table) < 0.6
-    assert interval(horizons, table)[1] < 0.7
-    assert slope(horizons, regrets(nothing, runs=16)) == pytest.approx(1.0, abs=0.03)
-
-
-def test_a_curve_is_the_regret_of_its_runs() -> None:
-    curve = Curve("elimination", "oracle", (100, 300), 1 / 2, PRACTICAL)
-    table = regrets(curve, runs=2, n_arms=3, instance="misaligned")
-    for column, horizon in enumerate(curve.horizons):
-        principal = baselines.make("elimination", n_arms=3, horizon=horizon, constants="practical")
-        for seed in range(2):
-            assert table[seed, column] == simulate(principal, "misaligned", "oracle", seed=seed).regret[-1]

@@ -54,7 +54,7 @@ def test_short_tasks_for_training() -> None:
     }
 
 
-@pytest.mark.parametrize("horizon", [10**4, 10**5, 10**6])
+@pytest.mark.parametrize("horizon", [10**3, 10**4, 10**5])
 def test_every_principal_but_fixed_meets_every_agent_that_it_can(horizon: int) -> None:
     pairs: dict[str, list[tuple[str, str]]] = {"uniform": [], "unit-ball": []}
     for made in tasks("who-wins"):

@@ -70,7 +70,7 @@ def beta(key: int, mean: float, concentration: float = 2) -> float:
     return a / (a + b) if a + b > 0 else mean
 
 
-def draw_instance(family: str, key: int, k: int, dim: int = 0) -> IID | Linear:
+def draw_instance(family: str, key: int, k: int, horizon: int, dim: int = 0) -> IID | Linear:
     """The instance that a family gives to an episode."""
     if family == "unit-ball":
         vectors = []
@@ -89,6 +89,11 @@ def draw_instance(family: str, key: int, k: int, dim: int = 0) -> IID | Linear:
         best = np.arange(k) == math.floor(uniform(key, 1 + 2 * k) * k)
         theta = 0.2 + 0.4 * theta
         theta, mu = theta + 0.1 * best, 0.8 - theta + 0.1 * best
+    elif family == "minimax":
+        best = np.arange(k) == math.floor(uniform(key, 1 + 2 * k) * k)
+        half = min(0.25, 2 * math.sqrt(k / horizon)) * best
+        theta = 0.25 + 0.5 * theta
+        theta, mu = theta + half, 1 - theta + half
     elif family == "clustered":
         centres = cluster_centres(key, k)
         chosen = [math.floor(uniform(key, 1 + 2 * k + 6 + a) * 3) for a in range(k)]

@@ -38,9 +38,11 @@ def pulls(instance: IID | Linear, n: int = N, seed: int = 0, episodes: int = 1) 
     return rewards
 
 
-def means_of(family: str, copies: int = 4000, n_arms: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def means_of(
+    family: str, copies: int = 4000, n_arms: int = 5, seed: int = 0, horizon: int = 1000
+) -> tuple[np.ndarray, np.ndarray]:
     """Theta and mu (copies, n_arms) of the first episodes."""
-    game = Game(n_arms=n_arms, instance=family, copies=copies)
+    game = Game(n_arms=n_arms, instance=family, copies=copies, horizon=horizon)
     game.begin([seed + i for i in range(copies)])
     return game.arrays.arms[:, Row.THETA].copy(), game.arrays.arms[:, Row.MU].copy()
 
@@ -202,6 +204,19 @@ def test_gap_is_a_fifth_between_one_arm_and_all_others() -> None:
         assert stats.kstest(thetas, stats.uniform(0.2, 0.4).cdf).pvalue > LUCK
 
 
+@pytest.mark.parametrize(("horizon", "gap"), [(100, 0.5), (8_000, 0.1), (5 * 10**8, 0.0004)])
+def test_minimax_gap_is_4_sqrt_k_over_t_and_at_most_a_half(horizon: int, gap: float) -> None:
+    theta, mu = means_of("minimax", horizon=horizon)
+    joint = np.sort(theta + mu, axis=1)
+    assert_allclose(joint[:, :-1], 1.0, rtol=0, atol=1e-15)
+    assert_allclose(joint[:, -1], 1.0 + gap, rtol=0, atol=1e-15)
+    best = (theta + mu).argmax(axis=1)
+    assert stats.chisquare(np.bincount(best, minlength=5)).pvalue > LUCK
+    is_best = np.arange(5) == best[:, None]
+    for thetas in (theta[~is_best], theta[is_best] - gap / 2):
+        assert stats.kstest(thetas, stats.uniform(0.25, 0.5).cdf).pvalue > LUCK
+
+
 def test_clustered_arms_are_near_one_of_three_centres() -> None:
     k, copies = 8, 500
     theta, mu = means_of("clustered", copies, k)
@@ -257,7 +272,7 @@ def test_published_instances_are_fixed(name: str, checks: tuple[float, ...]) -> 
         assert played.mu.tolist() == [0.64, 0.99, 0.73, 0.61, 0.59]
 
 
-@pytest.mark.parametrize("family", ["uniform", "misaligned", "gap", "clustered", "unit-ball"])
+@pytest.mark.parametrize("family", ["uniform", "misaligned", "gap", "clustered", "minimax", "unit-ball"])
 def test_families_are_drawn_anew_each_episode_and_fixed_ones_are_not(family: str) -> None:
     env = PrincipalEnv(n_arms=3, instance=family, agent=make_agent("empirical-mean"))
     seen = []

@@ -230,7 +230,7 @@ def test_no_global_randomness_is_used_or_touched() -> None:
     assert fingerprint() == first
 
 
-@pytest.mark.parametrize("family", ["uniform", "misaligned", "gap", "clustered", "ipa-k5", "unit-ball"])
+@pytest.mark.parametrize("family", ["uniform", "misaligned", "gap", "clustered", "minimax", "ipa-k5", "unit-ball"])
 def test_an_instance_taken_from_a_game_replays_its_rounds(family: str) -> None:
     drawn = PrincipalEnv(n_arms=5, instance=family, horizon=HORIZON)
     expected = scalar_rounds(drawn, 3, lambda *when: offer_at(*when, k=5), [HORIZON])

@@ -54,7 +54,7 @@ def iid_games(draw: st.DrawFn) -> dict[str, Any]:
     rng = np.random.default_rng(draw(SEEDS))
     initials = [0.0, 0.5, 1.0, tuple(rng.integers(0, 3, k) / 2), tuple(rng.random(k))]
     agent = draw(agents(["empirical-mean", "empirical-mean", "exploratory", "types", "types"], k, initials))
-    instance: str | IID = draw(st.sampled_from(["uniform", "misaligned", "gap", "clustered", "given"]))
+    instance: str | IID = draw(st.sampled_from(["uniform", "misaligned", "gap", "clustered", "minimax", "given"]))
     if instance == "given":
         means = rng.random((2, k)) if draw(st.booleans()) else rng.integers(0, 5, (2, k)) / 4
         instance = IID(*means, rewards=draw(st.sampled_from(["bernoulli", "beta", "gaussian", "constant"])))
@@ -95,7 +95,7 @@ def begin(env: Any, game: dict[str, Any], seed: int, episode: int) -> tuple[Repl
         observation, _ = env.reset()
     key, instance = episode_key(seed, episode), game["instance"]
     if isinstance(instance, str):
-        instance = draw_instance(instance, key, game["n_arms"], game.get("dim", 0))
+        instance = draw_instance(instance, key, game["n_arms"], game["horizon"], game.get("dim", 0))
         played = env.game.instance()
         means = ("theta",) if game["agent"].n_types else ("mu", "theta")
         for name in ("arms", "s", "nu") if "dim" in game else means:
@@ -211,7 +211,7 @@ def test_follower_sees_random_offers_and_its_own_beliefs(game: dict[str, Any], s
     assert_array_equal(observation[: replay.k], 0)  # the game is over: nothing is offered
 
 
-@pytest.mark.parametrize("family", ["uniform", "misaligned", "gap", "clustered"])
+@pytest.mark.parametrize("family", ["uniform", "misaligned", "gap", "clustered", "minimax"])
 def test_last_observation_is_the_last_round_of_the_summary(family: str) -> None:
     env = PrincipalEnv(n_arms=3, horizon=5, instance=family, observation="last")
     replay, _ = begin(env, {"n_arms": 3, "horizon": 5, "instance": family, "agent": make_agent("empirical-mean")}, 4, 1)

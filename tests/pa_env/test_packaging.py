@@ -131,7 +131,7 @@ def test_no_public_function_hides_a_module() -> None:
 def test_all_that_is_documented_is_there() -> None:
     assert {"IID", "Linear", "families", "agents", "make_agent", "__version__"} <= set(pa_env.__all__)
     assert {"empirical-mean", "exploratory", "oracle", "exploratory-oracle", "ols"} <= set(pa_env.agents())
-    families = {"uniform", "misaligned", "gap", "clustered", "ipa-k5", "ipa-k50", "unit-ball"}
+    families = {"uniform", "misaligned", "gap", "clustered", "ipa-k5", "ipa-k50", "unit-ball", "minimax"}
     assert families <= set(pa_env.families())
 
 

@@ -1,0 +1,218 @@
+"""The commands that reproduce claims, at their quick size: what they play, and the pages they write."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import baselines
+from baselines import simulate
+from baselines.__main__ import app
+from baselines.experiments import ablations, growth, lemma_counts, table_1, theorems, who_wins, who_wins_page
+from baselines.experiments.cells import Player
+from baselines.protocol import Phase
+from baselines.registry import factory
+from baselines.scripted.ablations import NoAsymmetricCheck
+from baselines.scripted.elimination import Elimination
+from baselines.tasks import task, tasks
+from pa_env.game import Game
+
+FULL = Player(Path("unused"), "unused")
+
+
+def page_of(command: str, tmp_path: Path) -> str:
+    """What a quick run writes; a second one plays nothing and writes the same."""
+    arguments = [command, "--quick", "--workers", "1", "--out", str(tmp_path / "out"), "--page", str(tmp_path / "p.md")]
+    pages = []
+    for _ in range(2):
+        shown = CliRunner().invoke(app, arguments)
+        assert shown.exit_code == 0, shown.output
+        pages.append((tmp_path / "p.md").read_text())
+    assert "in 0 blocks" in shown.output
+    assert pages[0] == pages[1]
+    assert f"pa-bench {command}" in pages[0]
+    assert "; code: " in pages[0]
+    return pages[0]
+
+
+# -------------------------------------------------------------------------------------- Table 1
+
+
+def test_table_1_has_every_row_of_the_paper() -> None:
+    assert [row.exponent for row in table_1.ROWS] == [1 / 2, 1 / 2, 1 / 2, 11 / 12, 1 / 2, 2 / 3, 1 / 2, 2 / 3]
+    played = {(cell.principal.split(",")[0], cell.task.agent.split(",")[0]) for cell in table_1.cells(FULL)}
+    for row in table_1.ROWS:
+        agents = {"oracle", "ols"} if row.linear else {"oracle", "empirical-mean", "exploratory-oracle", "exploratory"}
+        assert {agent for name, agent in played if name == row.principal} == agents
+    longest = [cell for cell in table_1.cells(FULL) if cell.task.horizon == 10**9]
+    assert [cell.principal for cell in longest] == ["exploratory,c0=0.05"]
+
+
+def test_the_page_of_table_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = tuple(row for row in table_1.ROWS if row.principal in ("ipa", "elimination", "robust-epsilon-greedy"))
+    monkeypatch.setattr(table_1, "ROWS", chosen)
+    monkeypatch.setattr(table_1, "PRACTICAL", table_1.PRACTICAL[:1])
+    page = page_of("table1", tmp_path)
+    ipa = simulate("ipa", "uniform", "oracle", horizon=1000, seeds=range(10)).regret_oracle[:, -1].mean() / 1000
+    line = next(line for line in page.splitlines() if "| ipa " in line and "**yes**" in line)
+    assert f"| {ipa:.4f} [" in line
+    assert "robust-epsilon-greedy (a stand-in)" in page
+    assert "| covered " in page
+
+
+# -------------------------------------------------------------------------------------- theorems
+
+
+def test_each_theorem_is_measured_in_its_own_regret() -> None:
+    scores = {curve.principal: curve.score for curve in theorems.CURVES if curve.theorem}
+    assert scores == {
+        "elimination": "regret",
+        "elimination-offline": "regret",
+        "exploratory": "regret",
+        "exploratory-oracle": "regret_bar",
+        "linear": "regret",
+    }
+    varied = {(curve.principal, curve.varies) for curve in theorems.CURVES if curve.theorem}
+    assert varied >= {("elimination", "K"), ("exploratory", "K"), ("exploratory-oracle", "K"), ("linear", "d")}
+    assert all(curve.exponent is None for curve in theorems.CURVES if not curve.theorem)
+
+
+def test_the_page_of_the_theorems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theorems, "CURVES", [theorems.CURVES[i] for i in (0, 4, 6, 12)])
+    page = page_of("theorems", tmp_path)
+    for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
+        assert (tmp_path / "p.md").with_suffix(suffix).read_bytes().startswith(start)
+    oracle = theorems.CURVES[1]
+    principal = baselines.make("exploratory-oracle", n_arms=5, horizon=2000, c0=oracle.c0)
+    agent = oracle.task(2000).make_agent()
+    mean = simulate(principal, "uniform", agent, seeds=range(10)).regret_bar[:, -1].mean()
+    line = next(line for line in page.splitlines() if "exploratory-oracle vs" in line)
+    assert "| Rbar_T " in line
+    assert f"{mean:,.0f}" in line or f"{mean:.1f}" in line
+    assert "| elimination,constants=practical vs" in page.split("## Practical constants")[1]
+
+
+def test_the_slope_of_a_power_law_is_its_exponent() -> None:
+    horizons = (100, 1000, 10_000)
+    table = np.outer(np.linspace(0.5, 3, 12), np.array(horizons, dtype=float) ** 0.37)
+    found = growth.fit(horizons, table)
+    assert (found.slope, found.low, found.high, *found.local) == pytest.approx((0.37,) * 5)
+    noisy = table * np.random.default_rng(0).uniform(0.5, 2.0, table.shape)
+    found = growth.fit(horizons, noisy)
+    assert found.low < found.slope < found.high
+    assert found.straight > 0.01
+    bent = noisy * [1.0, 1.0, 10.0]
+    assert growth.fit(horizons, bent).straight < 0.001
+    assert np.isnan(growth.fit(horizons, noisy[:9]).low)  # too few runs
+    assert np.isnan(growth.fit(horizons, -noisy).slope)
+
+
+def test_straight_lines_are_rarely_called_bent() -> None:
+    rng, x = np.random.default_rng(0), np.array([10.0, 100, 1000, 10_000, 100_000])
+    values = [growth.straightness(x, x**0.5 * rng.lognormal(sigma=0.3, size=(30, 5))) for _ in range(300)]
+    assert np.mean(np.array(values) < 0.05) == pytest.approx(0.05, abs=0.05)
+
+
+def test_runs_that_were_not_played_are_left_out_of_a_slope() -> None:
+    x = np.array([10.0, 100.0])
+    values = np.outer(np.linspace(0.9, 1.1, 40), x**0.5)
+    values[20:, 1] = np.nan
+    found = growth.fit(x, values)
+    assert found.slope == pytest.approx(0.5, abs=0.05)
+    assert found.low < found.slope < found.high
+
+
+def test_practical_elimination_grows_as_the_root_and_no_incentive_linearly() -> None:
+    horizons = (10_000, 100_000, 1_000_000)
+    tables = {}
+    for name, given in (("elimination", {"constants": "practical"}), ("zero", {})):
+        made = [baselines.make(name, n_arms=5, horizon=horizon, **given) for horizon in horizons]
+        tables[name] = np.column_stack([simulate(each, seeds=range(16)).regret[:, -1] for each in made])
+    assert growth.slope(horizons, tables["elimination"]) < 0.6
+    assert growth.interval(horizons, tables["elimination"])[1] < 0.7
+    assert growth.slope(horizons, tables["zero"]) == pytest.approx(1.0, abs=0.03)
+
+
+# -------------------------------------------------------------------------------------- ablations
+
+
+def test_the_page_of_the_ablations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ablations, "ABLATIONS", ablations.ABLATIONS[1:2])
+    page = page_of("ablations", tmp_path)
+    line = next(line for line in page.splitlines() if "lem:search_end_bma_diff" in line)
+    assert "| 0 of " in line  # with the check
+    assert line.count("| 0 of ") == 1  # and not without it
+
+
+@pytest.mark.parametrize("ablation", ablations.ABLATIONS[1:], ids=lambda each: each.variant)
+def test_each_part_keeps_the_lemma_that_is_broken_without_it(ablation: ablations.Ablation) -> None:
+    """Bad arms left unplayed break theirs only at long horizons: `pa-bench ablations` counts them."""
+    runs = {"NoConservativeCut": 200, "NoMedian": 30}.get(ablation.variant, 15)
+    with_part, without = (
+        ablation.count(made, runs, 20_000)
+        for made in (factory(ablation.base), getattr(ablations.variants, ablation.variant))
+    )
+    assert with_part.broken == 0 < without.broken
+    assert with_part.events > 10
+
+
+def test_counts_are_of_the_principal_that_plays() -> None:
+    count = lemma_counts.too_small(Elimination, 2, 5000)
+    assert count.broken == 0
+    assert count.events > 20
+    assert lemma_counts.too_small(NoAsymmetricCheck, 2, 5000).broken > 0
+    assert str(lemma_counts.Count(3, 400)) == "3 of 400 (0.75%)"
+
+
+# -------------------------------------------------------------------------------------- who wins
+
+
+def test_who_wins_has_the_whole_suite_and_the_variants_of_epsilon_greedy() -> None:
+    line_up = list(who_wins.line_up())
+    assert list(dict.fromkeys(made.name for made, _ in line_up)) == [made.name for made in tasks("who-wins")]
+    for made in tasks("who-wins"):
+        playing = [spec for task_, spec in line_up if task_.name == made.name]
+        slow = set() if made.horizon in who_wins.SLOW_SEEDS else set(who_wins.SLOW)
+        trained = {spec for spec in task(made.name).principals if spec.startswith("ppo")}
+        added = set() if made.dim else set(who_wins.VARIANTS)
+        assert set(playing) == {*task(made.name).principals, *added} - slow - trained
+        assert len(set(playing)) == len(playing)
+
+
+def test_the_page_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = [(made, spec) for made, spec in who_wins.line_up("iid", quick=True) if spec in ("ipa", "oracle", "zero")]
+    monkeypatch.setattr(who_wins, "line_up", lambda *_: iter(chosen))
+    monkeypatch.setattr(who_wins_page, "losses", lambda _: who_wins_page.pd.DataFrame({"agent": ["x"]}))
+    page = page_of("who-wins", tmp_path)
+    assert (tmp_path / "p-t1e3.png").exists()
+    assert (tmp_path / "p-t1e3.svg").exists()
+    run = simulate("ipa", "uniform", horizon=1000, seeds=range(10))
+    mean = f"| {run.regret.mean() / 1000:.4f} ["
+    line = next(line for line in page.splitlines() if line.startswith("| ipa") and mean in line)
+    assert f"| {np.median(run.regret) / 1000:.4f} " in line
+    assert f"| {run.utility.mean() / 1000:.4f} [" in line
+    assert "oracle (privileged)" in page
+
+
+def test_elimination_loses_the_best_arm_against_an_exploring_agent_where_exploratory_does_not() -> None:
+    """It takes explorations for refusals; the paper's algorithm for such agents searches again and again."""
+    for agent in ("exploratory", "exploratory-oracle"):
+        assert who_wins.best_arms_lost("elimination", agent, 10**5) >= 5
+        assert who_wins.best_arms_lost("exploratory", agent, 10**5) == 0
+    assert who_wins.best_arms_lost("elimination", "empirical-mean", 10**5) == 0
+
+
+def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    best = []
+    for seed in range(2):
+        game = Game(5)
+        game.begin(seeds=[seed])
+        best.append(int((game.instance().theta + game.instance().mu).argmax()))
+    monkeypatch.setattr(who_wins, "PHASED_RUNS", 2)
+    for kept, lost in (((True, True), 0), ((True, False), 1), ((False, False), 2)):
+        last = [{*range(5)} - (set() if kept[seed] else {best[seed]}) for seed in range(2)]
+        noted = [[Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, tuple(active), 10)] for active in last]
+        monkeypatch.setattr(who_wins, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
+        assert who_wins.best_arms_lost("elimination", "oracle", 1000) == lost
