@@ -28,11 +28,10 @@ def scale(low: float, high: float) -> str:
 
 env = gym.make("PrincipalAgent-v0", instance=INSTANCE, agent="oracle", horizon=HORIZON)
 env.reset(seed=0)
-print(
-    "The principal earns {} from arm 0, and {} from arm 1, which the agent prefers.\n".format(*INSTANCE.theta)
-    + f"The agent plays arm 0 if offered at least {PRICE:.2f}. The principal must find out.\n\n"
-    "round  offer for arm 0     possible prices of arm 0, from 0 to 1 (| true)"
-)
+worth, favourite = INSTANCE.theta[:2]
+print(f"The principal earns {worth} from arm 0, and {favourite} from arm 1, which the agent prefers.")
+print(f"The agent plays arm 0 if offered at least {PRICE:.2f}. The principal must find out.\n")
+print("round  offer for arm 0     possible prices of arm 0, from 0 to 1 (| true)")
 refused, accepted, earned, regret = 0.0, 1.0, 0.0, 0.0
 for t in range(1, HORIZON + 1):
     bargains = accepted - refused > 0.01
@@ -43,6 +42,5 @@ for t in range(1, HORIZON + 1):
     earned, regret = earned + float(reward), regret + info["regret"]
     if bargains:
         print(f"{t:5}  {amount:.3f} {answer:12}  {scale(refused, accepted)}")
-print(
-    f"\nIt offers {accepted:.3f} from then on. In {HORIZON} rounds it earned {earned:.1f}; its regret is {regret:.1f}."
-)
+print(f"\nIt offers {accepted:.3f} from then on, and has earned {earned:.1f} after {HORIZON} rounds.")
+print(f"Its regret is {regret:.1f}: so much more the best incentives would have earned.")
