@@ -11,7 +11,7 @@ import pa_env
 
 project = "principal-agent-env"
 author = "The principal-agent-env authors"
-copyright = "2026, " + author  # noqa: A001 - Sphinx's own name
+copyright = "2026, " + author
 version = release = pa_env.__version__
 
 extensions = [
@@ -27,7 +27,7 @@ shared_pages = ["results", "who-wins", "trained"]  # GitHub shows them too
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-nb_execution_mode = "cache"
+nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_execution_show_tb = True

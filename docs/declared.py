@@ -1,6 +1,6 @@
 """Parts of the pages that are made from the code's own declarations: spaces, observations, arguments, parameters.
 
-Every public function returns Markdown for one name. The directive ``{declared}`` (:mod:`site_parts`) puts it in a page::
+Every public function returns Markdown for one name. The directive ``{declared}`` of :mod:`site_parts` shows it::
 
     ```{declared} observation PrincipalAgent-v0
     ```
@@ -82,7 +82,9 @@ def overview(name: str) -> str:
         )
         rows = {"make one": f"principal_agent_v0.{'env' if name == 'principal_agent_v0' else name}()"}
         rows |= {f"action space of {player}": space for player, space in taken.items()}
-        rows |= {f"observation space of {player}": f"Box(..., {space.shape}, float32)" for player, space in seen.items()}
+        rows |= {
+            f"observation space of {player}": f"Box(..., {space.shape}, float32)" for player, space in seen.items()
+        }
     return table(("", "with the default arguments"), ((what, code(value)) for what, value in rows.items()))
 
 
@@ -203,7 +205,7 @@ def wrapper(name: str) -> str:
     """The action space of a wrapper around the default environment, and its documentation."""
     made = getattr(wrappers, name)
     space = made(gym.make("PrincipalAgent-v0")).action_space
-    return f"Actions around the default environment: `{space}`.\n\n```{{eval-rst}}\n.. autofunction:: pa_env.wrappers.{name}\n```"
+    return f"Actions around the default environment: `{space}`.\n\n{_documented('function', f'pa_env.wrappers.{name}')}"
 
 
 def principal(name: str) -> str:
@@ -216,7 +218,12 @@ def principal(name: str) -> str:
     if made.stand_in:
         lead = "**A stand-in**: it takes the place of a published algorithm whose details are not known to us.\n\n"
     path = f"baselines.scripted.{module}.{made.__name__}"
-    return f"{lead}```{{eval-rst}}\n.. autoclass:: {path}\n   :no-index-entry:\n```"
+    return lead + _documented("class", path)
+
+
+def _documented(kind: str, path: str) -> str:
+    """The docstring of a class or function, as Sphinx shows it."""
+    return f"```{{eval-rst}}\n.. auto{kind}:: {path}\n```"
 
 
 def score(name: str) -> str:
