@@ -95,11 +95,11 @@ def _interval(box: gym.spaces.Box, where: slice) -> str:
     return f"[{low:g}, {high:.4g}]"
 
 
-def _places(position: int) -> str:
-    """Indices of a block of K numbers, for any K and for K = 5."""
-    first = "0" if position == 0 else "K" if position == 1 else f"{position}K"
-    last = "K - 1" if position == 0 else f"{position + 1}K - 1"
-    return f"{first} to {last} ({5 * position} to {5 * position + 4})"
+def _place(position: int, more: int = 0) -> str:
+    """An index that depends on K: that many times K, plus some more."""
+    parts = ["K" if position == 1 else f"{position}K"] if position else []
+    parts += [str(more)] if more or not parts else []
+    return " + ".join(parts).replace("+ -", "- ")
 
 
 def observation(name: str, mode: str = "summary") -> str:
@@ -124,17 +124,17 @@ def observation(name: str, mode: str = "summary") -> str:
                 "PLAY_SHARE": "log(1 + plays) / 4",
                 "ACCEPTED": "smallest accepted offer; of an arm never played, .3 above its largest refused one",
             }
-    rows = [
-        (_places(i), f"{said[block.name]}, of arms 0 to K - 1", _interval(box, slice(5 * i, 5 * i + 5)))
-        for i, block in enumerate(blocks)
-    ]
-    for j, (_, about) in enumerate(overall.items()):
-        i = len(blocks) * 5 + j
-        shown = f"{len(blocks)}K" + (f" + {j}" if j else "")
-        rows.append((f"{shown} ({i})", about, _interval(box, slice(i, i + 1))))
+    rows = []
+    for i, block in enumerate(blocks):
+        index = f"{_place(i)} to {_place(i + 1, -1)}", f"{5 * i} to {5 * i + 4}"
+        rows.append((*index, said[block.name], _interval(box, slice(5 * i, 5 * i + 5))))
+    for j, about in enumerate(overall.values()):
+        i = 5 * len(blocks) + j
+        rows.append((_place(len(blocks), j), str(i), about, _interval(box, slice(i, i + 1))))
     if i + 1 != box.shape[0]:
         raise LookupError(f"{name}: {box.shape[0]} numbers are observed, and {i + 1} are described")
-    return table(("index (K = 5)", "meaning", "range (K = 5, T = 1000)"), rows)
+    lead = "A block of K numbers has one for each arm. The range is that of a game with K = 5 and T = 1000.\n\n"
+    return lead + table(("index", "if K = 5", "meaning", "range"), rows)
 
 
 def info(name: str) -> str:
