@@ -23,7 +23,6 @@ extensions = [
     "site_parts",
 ]
 exclude_patterns = ["_build"]
-shared_pages = ["results", "who-wins", "trained"]  # GitHub shows them too
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -133,8 +133,7 @@ def observation(name: str, mode: str = "summary") -> str:
         rows.append((_place(len(blocks), j), str(i), about, _interval(box, slice(i, i + 1))))
     if i + 1 != box.shape[0]:
         raise LookupError(f"{name}: {box.shape[0]} numbers are observed, and {i + 1} are described")
-    lead = "A block of K numbers has one for each arm. The range is that of a game with K = 5 and T = 1000.\n\n"
-    return lead + table(("index", "if K = 5", "meaning", "range"), rows)
+    return table(("index", "if K = 5", "meaning", "range"), rows)
 
 
 def info(name: str) -> str:

@@ -11,6 +11,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+SHORT = 45  # letters
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 ROW = re.compile(r"^\s*\|(.*)\|\s*$")
 
 
@@ -55,23 +57,32 @@ def tables(_app: Sphinx, _what: str, _name: str, _obj: object, _options: Any, li
 
 
 def links_out_of_the_site(app: Sphinx, doc: str, source: list[str]) -> None:
-    """Pages that GitHub shows too link to files of the repository that are no pages: name these instead."""
-    here = Path(app.env.doc2path(doc)).parent
+    """GitHub shows these pages too. There they link to files of the repository, which are other pages here, or none."""
+    folder, site = Path(app.env.doc2path(doc)).parent, Path(app.srcdir)
 
-    def keep(match: re.Match[str]) -> str:
-        target = match[2].split("#")[0]
-        inside = (here / target).resolve().is_relative_to(Path(app.srcdir)) and (here / target).exists()
-        return match[0] if inside or "://" in target or not target else f"{match[1]}"
+    def here(match: re.Match[str]) -> str:
+        text, target = match.groups()
+        file = (folder / target.split("#")[0]).resolve()
+        if "://" in target or target.startswith("#") or not file.exists() or file.is_relative_to(site):
+            return match[0]
+        page = site / f"{file.stem.lower()}.md"  # CHANGELOG.md is included by changelog.md
+        return f"[{text}](/{page.name})" if page.exists() else text
 
-    if doc in app.config.shared_pages:
-        source[0] = re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", keep, source[0])
+    source[0] = LINK.sub(here, source[0])
+
+
+def mark_short_cells(_app: Sphinx, doctree: nodes.document, _doc: str) -> None:
+    """Tables of numbers and names get the class "short": their cells do not break (wide.css)."""
+    for each in doctree.findall(nodes.table):
+        if max(len(entry.astext()) for entry in each.findall(nodes.entry)) <= SHORT:
+            each["classes"].append("short")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register everything."""
-    app.add_config_value("shared_pages", [], "env")
     app.add_directive("declared", Declared)
     app.add_html_math_renderer("mathml", inline_renderers=(formula, None), block_renderers=(formula, None))
     app.connect("autodoc-process-docstring", tables)
+    app.connect("doctree-resolved", mark_short_cells)
     app.connect("source-read", links_out_of_the_site)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

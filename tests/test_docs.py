@@ -93,7 +93,7 @@ def test_declared_parts_are_made(declared: ModuleType) -> None:
     made = {each: getattr(declared, each[0])(*each[1:]) for each in used}
     assert all(made.values())
     rows = made["observation", "PrincipalAgent-v0", "summary"].splitlines()
-    assert rows[4] == "| 0 to K - 1 | 0 to 4 | 1 for the arm of the last round | [0, 1] |"
+    assert rows[2] == "| 0 to K - 1 | 0 to 4 | 1 for the arm of the last round | [0, 1] |"
     assert rows[-1] == "| 6K + 1 | 31 | rounds played / horizon | [0, 1] |"
     assert "| `instance='unit-ball'` |" in made["arguments", "PrincipalAgentLinear-v0"]
 
