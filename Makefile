@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := $(shell find pa_env baselines -type f -not -path '*/__pycache__/*') pyproject.toml README.md
 
-.PHONY: bench test lowest demo check speed clean
+.PHONY: bench test lowest demo gif docs check speed clean
 .DEFAULT_GOAL := bench
 
 # What the game and the benchmark need ...
@@ -16,9 +16,9 @@ $(VENV)/bench: pyproject.toml constraints.txt
 	$(PIP) ".[bench]"
 	touch $@
 
-# ... and what training, Ray, the tests and the linters need on top.
+# ... and what training, Ray, the tests, the linters and the documentation need on top.
 $(VENV)/everything: $(VENV)/bench
-	$(PIP) ".[bench,train,ray,test]"
+	$(PIP) ".[bench,train,ray,test,docs]"
 	touch $@
 
 # Not editable: tests must see the package as users install it.
@@ -46,6 +46,13 @@ lowest:  ## the core tests with the lowest versions that pyproject.toml allows
 demo: $(VENV)/package  ## play and show a short game
 	$(BIN)/python examples/demo.py
 
+gif: $(VENV)/package  ## draw the README's animation, docs/game.gif
+	$(BIN)/python examples/animation.py docs/game.gif
+
+docs: $(VENV)/everything $(VENV)/package  ## build the documentation and run its notebooks: docs/_build/html/index.html
+	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
 check: $(VENV)/everything $(VENV)/package  ## linter and type checker
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -55,4 +62,4 @@ speed: $(VENV)/everything $(VENV)/package  ## the speed table
 	$(BIN)/python -m baselines speed
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

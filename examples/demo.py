@@ -12,26 +12,35 @@ import numpy as np
 
 import pa_env
 
-HORIZON = 200
-SHOWN = (1, 2, 5, HORIZON)  # rounds
+gym.register_envs(pa_env)
 
-env = gym.make(
-    "PrincipalAgent-v0",
-    instance=pa_env.IID(mu=[0.35, 0.8, 0.55], theta=[0.9, 0.2, 0.4]),
-    agent="oracle",
-    horizon=HORIZON,
-    render_mode="ansi",
-)
+HORIZON, WIDTH = 200, 40  # rounds; characters of the scale from 0 to 1
+INSTANCE = pa_env.IID(mu=[0.35, 0.80, 0.55], theta=[0.90, 0.20, 0.40])
+PRICE = INSTANCE.mu.max() - INSTANCE.mu[0]
+
+
+def scale(low: float, high: float) -> str:
+    """The prices from 0 to 1 that are still possible, and the true one."""
+    marks = ["█" if low <= (i + 0.5) / WIDTH <= high else "·" for i in range(WIDTH)]
+    marks[round(PRICE * WIDTH)] = "|"
+    return "".join(marks)
+
+
+env = gym.make("PrincipalAgent-v0", instance=INSTANCE, agent="oracle", horizon=HORIZON)
 env.reset(seed=0)
+worth, favourite = INSTANCE.theta[:2]
+print(f"The principal earns {worth} from arm 0, and {favourite} from arm 1, which the agent prefers.")
+print(f"The agent plays arm 0 if offered at least {PRICE:.2f}. The principal must find out.\n")
+print("round  offer for arm 0     possible prices of arm 0, from 0 to 1 (| true)")
 refused, accepted, earned, regret = 0.0, 1.0, 0.0, 0.0
 for t in range(1, HORIZON + 1):
-    amount = (refused + accepted) / 2 if accepted - refused > 0.01 else accepted
+    bargains = accepted - refused > 0.01
+    amount = (refused + accepted) / 2 if bargains else accepted
     _, reward, _, _, info = env.step(np.array([amount, 0.0, 0.0]))
-    if info["arm"] == 0:
-        answer, accepted = "accepted", amount
-    else:
-        answer, refused = "refused", amount
+    answer = "accepted" if info["arm"] == 0 else "refused"
+    accepted, refused = (amount, refused) if info["arm"] == 0 else (accepted, amount)
     earned, regret = earned + float(reward), regret + info["regret"]
-    if t in SHOWN:
-        print(f"Round {t}: the agent {answer} {amount:.3f} for arm 0.\n\n{env.render()}\n")
-print(f"In {HORIZON} rounds the principal earned {earned:.1f}, {regret:.1f} less than the best incentives would have.")
+    if bargains:
+        print(f"{t:5}  {amount:.3f} {answer:12}  {scale(refused, accepted)}")
+print(f"\nIt offers {accepted:.3f} from then on, and has earned {earned:.1f} after {HORIZON} rounds.")
+print(f"Its regret is {regret:.1f}: so much more the best incentives would have earned.")

@@ -19,7 +19,9 @@ import pyarrow.parquet as pq
 from minari.data_collector import EpisodeBuffer
 
 import baselines
-import pa_env  # noqa: F401 - registers the environment
+import pa_env
+
+gym.register_envs(pa_env)
 
 ARMS, HORIZON, PRINCIPAL = 5, 200, "profit-target"
 WHOSE = {"author": "you", "author_email": "you@example.org", "code_permalink": "https://example.org/your-code"}
@@ -47,7 +49,7 @@ def episodes(path: Path) -> Iterator[EpisodeBuffer]:
 
 def main(count: int) -> None:
     """Play, write the dataset, load it again, and replay its first episode in the environment."""
-    env = gym.make("pa_env:PrincipalAgent-v0", n_arms=ARMS, horizon=HORIZON, observation="last")
+    env = gym.make("PrincipalAgent-v0", n_arms=ARMS, horizon=HORIZON, observation="last")
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "rounds.parquet"
         baselines.simulate(PRINCIPAL, horizon=HORIZON, seeds=range(count), trace=trace)

@@ -11,6 +11,8 @@ from matplotlib.image import imsave
 
 import pa_env
 
+gym.register_envs(pa_env)
+
 env = gym.make(
     "PrincipalAgent-v0",
     instance=pa_env.IID(mu=[0.3, 0.8, 0.55, 0.4, 0.6], theta=[0.9, 0.2, 0.5, 0.6, 0.3]),

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -56,7 +57,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_every_example_is_listed() -> None:
-    assert {"demo", "picture", "agents_picture", *PRINTING, *SIZED} == {path.stem for path in EXAMPLES.glob("*.py")}
+    assert {"demo", "picture", "animation", "agents_picture", *PRINTING, *SIZED} == {
+        path.stem for path in EXAMPLES.glob("*.py")
+    }
 
 
 @pytest.mark.parametrize("name", SIZED)
@@ -86,14 +89,22 @@ def test_the_picture_is_drawn(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "game.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_animation_is_drawn(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pa_env.render.rgb", lambda frame: np.full((540, 960, 3), 255 - frame.t, np.uint8))  # quickly
+    run("animation")
+    assert (tmp_path / "game.gif").read_bytes().startswith(b"GIF89a")
+    kept = EXAMPLES.parent / "docs" / "game.gif"
+    assert kept.read_bytes().startswith(b"GIF89a")
+    assert kept.stat().st_size < 2_000_000
+
+
 def test_the_demo_shows_refusals_and_acceptances(run: Run) -> None:
     shown = run("demo")
-    answers = re.findall(r"Round (\d+): the agent (accepted|refused) (0\.\d+)", shown)
-    played = re.findall(r"^> +(\d)", shown, flags=re.MULTILINE)
-    assert len(answers) == len(played) == 4
-    for (_, answer, amount), arm in zip(answers, played, strict=True):
-        assert (answer == "accepted") == (arm == "0") == (float(amount) > 0.45)
-    assert {answer for _, answer, _ in answers} == {"accepted", "refused"}
+    answers = re.findall(r"^ +\d+  (0\.\d+) (accepted|refused)", shown, flags=re.MULTILINE)
+    assert len(answers) == 7
+    assert all((answer == "accepted") == (float(amount) >= 0.45) for amount, answer in answers)
+    assert {answer for _, answer in answers} == {"accepted", "refused"}
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_the_benchmark_takes_the_principal_of_the_example(tmp_path: Path) -> None:

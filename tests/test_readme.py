@@ -10,10 +10,12 @@ import pytest
 import baselines
 import pa_env
 
+from .code_blocks import blocks
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 # Each with what it prints, if that is shown.
-BLOCKS = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", README, flags=re.DOTALL)
+BLOCKS = blocks(README)
 NAMES = {
     "`instance=`": pa_env.families(),
     "`agent=`": pa_env.agents(),

@@ -36,7 +36,7 @@ class PriceGrid(Principal):
 
     Source: Liu, Maiti, Tajdini, Jamieson & Ratliff, "Learning to Incentivize in Repeated Principal-Agent Problems with
     Adversarial Agent Arrivals" (ICML 2025, arXiv 2505.23124), for agents whose choice law is L-Lipschitz:
-    sum_i |P(i | pi) - P(i | pi')| <= L |pi - pi'|_inf. From its abstract and public summaries come the setting, the
+    ``sum_i |P(i | pi) - P(i | pi')| <= L |pi - pi'|_inf``. From its abstract and public summaries come the setting, the
     reduction to single-arm prices on a grid of width N^(1/3) (2L+1)^(-2/3) T^(-1/3) for N arms, Tsallis-INF as the
     bandit, and the bound. The rest is our choice, since the full text was not available: prices up to 1, one action
     that offers nothing, and losses (1 - (X - pi_A)) / 2.
