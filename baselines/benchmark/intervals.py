@@ -1,7 +1,7 @@
 """95% intervals of means over seeds, and of differences to the best of several principals.
 
-Regret is heavy-tailed. Of 95% intervals of lognormal means (sigma = 1.3), those of 10 samples cover 83%, of 30 samples
-88%, of 100 samples 91% (``tests/baselines/test_statistics.py``); fewer than ``FEWEST`` samples get no interval.
+Regret is heavy-tailed. Of 95% intervals of lognormal means (sigma = 1.3), those of 10 samples cover 78%, of 30 samples
+87%, of 100 samples 91% (``tests/baselines/test_statistics.py``); fewer than ``FEWEST`` samples get no interval.
 """
 
 import functools

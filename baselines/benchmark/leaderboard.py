@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from baselines.benchmark import statistics, tables
+from baselines.benchmark.intervals import TOO_FEW
 from baselines.benchmark.results import Results, read
 from baselines.benchmark.store import write_generated
 from baselines.tasks import SUITES
@@ -33,10 +34,11 @@ def leaderboard(results: Results, command: str) -> str:
         "; ".join(f"{name}: {value}" for name, value in facts.items()) + ".",
         tables.REGRETS + " Lower regret is better, higher utility is better.",
         "± is half the width of a 95% bootstrap interval over seeds. Differences are to the best principal of the task"
-        " (least R_T), paired on the seeds that all of its principals have.",
+        " (least R_T), paired on the seeds that all of its principals have, with intervals corrected for having picked"
+        f" the best (max-T). {TOO_FEW}",
         "## Wins, ties and losses",
-        "A win: the least R_T of a task. A tie: the interval of the difference to the best reaches 0, or a single seed"
-        " gives none. The rest are losses.",
+        "A win: the least R_T of a task. A tie: the interval of the difference to the best reaches 0, or too few seeds"
+        " give none. The rest are losses.",
         tally(summary),
     ]
     rows = dict(list(results.rows.groupby("task", sort=False)))

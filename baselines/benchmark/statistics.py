@@ -133,7 +133,7 @@ def _differences(paired: dict[str, pd.DataFrame], best: str | None) -> dict[str,
     for score, table in paired.items():
         values = table.to_numpy(np.float64)
         place = table.columns.get_loc(best)
-        ends = (values.mean(axis=0) - values[:, place].mean(), *against_best(values, place))
+        ends = ((values - values[:, [place]]).mean(axis=0), *against_best(values, place))
         for end, column in zip(("", "_low", "_high"), ends, strict=True):
             for principal, value in zip(table.columns, column.tolist(), strict=True):
                 found[principal][f"{score}_difference{end}"] = value

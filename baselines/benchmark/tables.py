@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from baselines.benchmark.intervals import TOO_FEW
 from baselines.benchmark.results import Results, listed
 from baselines.benchmark.versions import LIBRARIES
 from baselines.tasks import TASKS
@@ -28,9 +29,9 @@ REGRETS = (
 )
 PAIRING = (
     "Square brackets are 95% bootstrap intervals over seeds. Differences are to the principal with the least R_T that"
-    " is not privileged, paired on the seeds that all principals of the task have; the best is picked"
-    " on the same seeds, which flatters it a little. The slope is that of log R_t against log t over the last two"
-    " decades of the runs: growth within a run of known length."
+    " is not privileged, paired on the seeds that all principals of the task have; their intervals hold all at once and"
+    " are corrected for having picked the best on the same seeds (max-T). The slope is that of log R_t on log t over"
+    f" the last two decades of the runs: growth within a run of known length. {TOO_FEW}"
 )
 
 

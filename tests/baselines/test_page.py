@@ -26,7 +26,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, list
     folder = tmp_path_factory.mktemp("page")
     (folder / "own.py").write_text(OWN)
     principals = [*PRINCIPALS, f"{folder / 'own.py'}:Mine"]
-    path = report.build(report.load(make_results(folder / "results", ["k3-t100-uniform"], principals, seeds=2)))
+    path = report.build(report.load(make_results(folder / "results", ["k3-t100-uniform"], principals, seeds=10)))
     noticed: list[str] = []
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=[*QUIET])

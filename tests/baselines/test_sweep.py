@@ -482,3 +482,8 @@ def test_list_shows_everything_a_line_an_item() -> None:
     as_json = CliRunner().invoke(app, ["list", "--suite", "short", "--json"])
     assert [list(item.values()) for item in json.loads(as_json.output)] == lines
     assert CliRunner().invoke(app, ["list", "--suite", "shrt"]).exit_code == 1
+
+
+def test_a_principal_may_have_the_name_of_its_agent() -> None:
+    planned = sweep.plan((task("k5-t1e4-uniform-exploratory"),), ("exploratory",), 1)
+    assert planned.described["exploratory"].label == "exploratory"
