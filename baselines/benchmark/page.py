@@ -4,6 +4,7 @@ What comes from users is escaped: by the template, and labels once more for plot
 """
 
 import base64
+import gzip
 import html
 import json
 import math
@@ -13,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from baselines.benchmark import figures, overview, tables
+from baselines.benchmark import figures, overview, tables, verdict
 from baselines.benchmark.styles import REST, Styles
 
 DASHES = {"solid": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot"}  # matplotlib's -> plotly's
@@ -21,6 +22,7 @@ DASHES = {"solid": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "d
 
 def page(
     facts: Mapping[str, str],
+    verdicts: Mapping[str, str],
     overall: overview.Overview,
     about: Mapping[str, str],
     summary: pd.DataFrame,
@@ -28,7 +30,9 @@ def page(
     images: Mapping[str, Mapping[str, bytes]],
     styles: Styles,
 ) -> str:
-    """The page. ``facts``, ``overall``: at its head; ``about``: what each task is; ``images``: PNGs by task and name.
+    """The page.
+
+    ``facts``, ``verdicts``, ``overall``: at its head; ``about``: what each task is; ``images``: PNGs by task and name.
 
     The figure of regret is left out: its curves are drawn by plotly.
     """
@@ -49,12 +53,13 @@ def page(
         for task, part in summary.groupby("task", sort=False)
     ]
     return template.render(
-        plotly_js=get_plotlyjs(),
+        plotly=base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),  # a third of its size
         facts=facts,
+        verdicts=verdicts,
         regrets=tables.REGRETS,
         pairing=tables.PAIRING,
         headings=["principal", "seeds", *tables.HEADINGS.values()],
-        captions=figures.CAPTIONS | {"overall": overview.CAPTION},
+        captions=figures.CAPTIONS | {"overall": overview.CAPTION, "verdict": verdict.CAPTION},
         overall=overall,
         tasks=tasks,
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from baselines.benchmark import behaviour, overview, statistics, tables
+from baselines.benchmark import behaviour, overview, statistics, tables, verdict
 from baselines.benchmark.results import Results, listed, read
 from baselines.files import write_whole
 from pa_env.checks import known
@@ -76,9 +76,12 @@ def build(made: Report) -> Path:
     files = {f"figures/{task}-{name}.png": data for task in images for name, data in images[task].items()}
     files["table.csv"] = as_text(summary, "csv").encode()
     overall = overview.overview(results, summary)
-    text = [overview.CAPTION, overview.markdown(overall), as_text(summary, "markdown")]
+    verdicts = verdict.verdicts(summary)
+    text = [verdict.markdown(verdicts), overview.CAPTION, overview.markdown(overall), as_text(summary, "markdown")]
     files["table.md"] = "\n\n".join(text).encode()
-    files["index.html"] = page(tables.facts(results), overall, about, summary, curves, images, chosen).encode()
+    files["index.html"] = page(
+        tables.facts(results), verdicts, overall, about, summary, curves, images, chosen
+    ).encode()
     report = made.directory / "report"
     (report / "figures").mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
@@ -135,5 +138,7 @@ def show(made: Report) -> None:
     console.print(Text(tables.PAIRING))
     for table in overview.for_terminal(overview.overview(results, summary), console.width):
         console.print(table)
+    for task, text in verdict.verdicts(summary).items():
+        console.print(Text(f"{task}: {text}"))
     if results.failures:
         console.print(Text(f"Failed blocks: {listed(results.failures)}. Why is in {directory / 'failures'}."))

@@ -15,11 +15,13 @@ from baselines.tasks import TASKS
 
 HEADINGS = {
     "regret": "R_T",
-    "regret_oracle": "R_T^oracle",
-    "regret_bar": "Rbar_T",
+    "regret_median": "median R_T",
+    "regret_q90": "90% of R_T",
     "utility": "utility",
     "regret_difference": "R_T - best",
     "utility_difference": "utility - best",
+    "regret_oracle": "R_T^oracle",
+    "regret_bar": "Rbar_T",
     "slope": "slope",
 }
 REGRETS = (
@@ -45,7 +47,7 @@ def number(value: float, sign: str = "") -> str:
 
 def with_interval(row: Mapping[str, Any], score: str) -> str:
     """``mean [low, high]``; the mean alone where there is no interval, or one of no width."""
-    ends = [number(row[score + end], _sign(score)) for end in ("", "_low", "_high")]
+    ends = [number(row.get(score + end, math.nan), _sign(score)) for end in ("", "_low", "_high")]
     return ends[0] if ends[1] == ends[2] else f"{ends[0]} [{ends[1]}, {ends[2]}]"
 
 

@@ -15,7 +15,18 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from baselines.__main__ import app
-from baselines.benchmark import behaviour, blocks, figures, leaderboard, overview, page, report, statistics, tables
+from baselines.benchmark import (
+    behaviour,
+    blocks,
+    figures,
+    leaderboard,
+    overview,
+    page,
+    report,
+    statistics,
+    tables,
+    verdict,
+)
 from baselines.benchmark.results import read
 from baselines.benchmark.store import MARK, StoreError
 from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
@@ -150,13 +161,34 @@ def test_the_table_of_all_has_every_mean_once_and_marks_the_best(results: Path) 
             assert row[place].text == tables.number(expected["regret"])
             assert row[place].best == expected["best"]
         assert [row[place].best for row in made.rows.values()].count(True) == 1
-    table = (results / "report" / "table.md").read_text().split("\n\n")[1]
+    table = (results / "report" / "table.md").read_text().split("\n\n")[3]  # after the verdicts
     heads, _, *lines = table.splitlines()
     assert [head.strip() for head in heads.split("|")[2:-1]] == [
         *("k3-t100-uniform, empirical-mean", "k5-t200-uniform-exploratory, exploratory")
     ]
     assert len(lines) == len(PRINCIPALS)
     assert table.count("**") == 2 * len(SMALL)
+
+
+def test_the_verdict_names_the_best_what_ties_and_what_does_not() -> None:
+    shared = {"task": "tiny", "regret_low": 1.0, "regret_high": 3.0, "utility_difference_low": 0.5}
+    rows = [
+        ("oracle", True, False, 0.0, 9.0, 0.0),
+        ("ipa", False, True, 2.0, 5.0, 0.0),
+        ("zero", False, False, 2.5, 6.0, -0.1),
+        ("elimination", False, False, 8.0, 1.0, 4.0),
+    ]
+    columns = ("principal", "privileged", "best", "regret", "utility", "regret_difference_low")
+    summary = pd.DataFrame([dict(zip(columns, row, strict=True)) | shared for row in rows])
+    summary["regret_difference"], summary["utility_difference"] = summary["regret"] - 2, summary["utility"] - 5
+    summary["regret_difference_high"], summary["utility_difference_high"] = 7.0, 1.5
+    assert verdict.verdicts(summary)["tiny"] == (
+        "ipa has the least R_T, 2.000 [1.000, 3.000]. Not told apart from it: zero."
+        " elimination has +6.000 [+4.000, +7.000] more. Utility is highest with zero: +1.000 [+0.500, +1.500] against"
+        " the first."
+    )
+    alone = summary[summary["privileged"]]
+    assert verdict.verdicts(alone)["tiny"] == "Only privileged principals played."
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
@@ -189,6 +221,17 @@ def test_one_offer_far_above_the_rest_does_not_flatten_the_axes(results: Path) -
     assert [text.get_text() for axes in drawn.axes for text in axes.texts if "up to" in text.get_text()] == [
         "up to 1e+03"
     ]
+
+
+def test_on_logarithmic_axes_a_band_below_zero_ends_below_the_view(results: Path) -> None:
+    """Plotly would leave such points out, and draw spikes."""
+    rows = read(results).rows
+    summary, curves = statistics.summary(rows), statistics.curves(rows).assign(low=-1.0, high=9.0)
+    part, own = summary[summary["task"] == SMALL[0]], curves[curves["task"] == SMALL[0]]
+    linear, logarithmic = page.curves_figure(part, own, styles(summary))["layout"]["updatemenus"][0]["buttons"]
+    assert min(min(band) for band in linear["args"][0]["y"]) == -1
+    span = logarithmic["args"][1]["yaxis.range"]
+    assert 0 < min(min(band) for band in logarithmic["args"][0]["y"]) < 10 ** span[0]
 
 
 # -------------------------------------------------------------------------------------- mistakes
