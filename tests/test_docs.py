@@ -115,6 +115,12 @@ def test_links_lead_somewhere(page: str) -> None:
         assert not anchor or anchor in anchors(found.read_text()), target
 
 
+def test_examples_that_are_named_exist() -> None:
+    named = {name for text in PAGES.values() for name in re.findall(r"\bexamples/\w+\.py", text)}
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
 @pytest.mark.parametrize(("page", "block", "shown"), CODE, ids=[f"{page}-{i}" for i, (page, _, _) in enumerate(CODE)])
 def test_blocks_run(
     page: str,
