@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 from baselines.benchmark.styles import REST, Styles
 
@@ -15,9 +16,10 @@ LONGEST = 42  # letters of a label: that of a class in a file begins with a long
 
 
 def as_png(figure: Figure) -> bytes:
-    """The figure as a PNG file, the same bytes each time."""
-    file = io.BytesIO()
-    figure.savefig(file, dpi=110, format="png", metadata={"Software": None})
+    """The figure as a PNG file of 256 colours, which is a third as large; the same bytes each time."""
+    drawn, file = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, dpi=110, format="png")
+    Image.open(drawn).convert("RGB").quantize(256).save(file, format="png", optimize=True)
     return file.getvalue()
 
 
