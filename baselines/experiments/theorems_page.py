@@ -69,8 +69,8 @@ class Measured(NamedTuple):
 def measure(curve: Curve, scores: Table) -> Measured:
     """The slopes of a curve, and the share of its regret that is overpayment."""
     cells = [(curve.task(value), curve.spec(value)) for value in curve.values]
-    values = side_by_side(scores.score(*cell, curve.score) for cell in cells)
-    paid = scores.score(*cells[-1], "overpayment").mean() / np.nanmean(values[:, -1])
+    values = side_by_side(scores.score(*cell, curve.score)[: curve.seeds] for cell in cells)
+    paid = scores.score(*cells[-1], "overpayment")[: curve.seeds].mean() / np.nanmean(values[:, -1])
     return Measured(curve, values, fit(curve.values, values), float(paid))
 
 
