@@ -72,7 +72,7 @@ def against_best(scores: Floats, best: int) -> tuple[Floats, Floats]:
     """Intervals of the differences to the principal that was picked as the best on the same seeds.
 
     All of them, and those to any other principal that might have been picked, hold at once with 95%: the critical value
-    is a quantile of the largest studentised deviation over all pairs of principals (max-T), in a bootstrap that draws
+    is a quantile of the largest standardised deviation over all pairs of principals (max-T), in a bootstrap that draws
     whole seeds, so that pairs stay pairs. A difference whose interval excludes 0 is therefore real even though the best
     was picked.
 
@@ -96,16 +96,18 @@ def against_best(scores: Floats, best: int) -> tuple[Floats, Floats]:
 
 
 def _max_t(pairs: Floats) -> float:
-    """The 95% quantile of max |t| over the columns, in resamples of the rows."""
+    """The 95% quantile of the largest |t| over the columns, in resamples of the rows.
+
+    Deviations are divided by the errors of the samples, not by those of each resample: of heavy-tailed data some
+    resamples have hardly any spread, and would rule the maximum. For that, and for few samples, the quantile is widened
+    as Student's law is.
+    """
     n, mean = len(pairs), pairs.mean(axis=0)
     if n > MANY:  # the means are normal enough, with the samples' correlations
         correlation = np.atleast_2d(np.corrcoef(pairs.T))
         drawn = np.random.default_rng(0).multivariate_normal(mean * 0, correlation, RESAMPLES[0], method="eigh")
         return float(np.quantile(np.abs(drawn).max(axis=1), 0.95))
-    centred = pairs - mean
-    weights = shares(n)[: RESAMPLES[1]]
-    drawn = weights @ centred
-    error = np.sqrt(np.maximum(weights @ centred**2 - drawn**2, 0.0) / (n - 1))
-    with np.errstate(divide="ignore", invalid="ignore"):  # a resample that repeats one sample has no error
-        t = np.where(error > 1e-9 * pairs.std(axis=0), np.abs(drawn) / error, 0.0)
-    return float(np.quantile(t.max(axis=1), 0.95))
+    error = pairs.std(axis=0, ddof=1) / n**0.5
+    largest = np.abs(shares(n)[: RESAMPLES[1]] @ (pairs - mean) / error).max(axis=1)
+    widened = (n / (n - 1)) ** 0.5 * special.stdtrit(n - 1, 0.975) / LEVELS[1]
+    return float(np.quantile(largest, 0.95) * widened)
