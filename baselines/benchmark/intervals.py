@@ -18,7 +18,6 @@ TOO_FEW = (
     " runs covers the mean in about 80% of cases."
 )
 FEW, RESAMPLES = 100, (10_000, 2_000)  # resamples of few samples, and of more
-LEAST_ERROR = 0.5  # of a resample, in errors of all samples; chosen with lognormal scores: 6% of false claims or less
 MANY = 1000  # samples, above which a mean is normal enough
 LEVELS = special.ndtri(np.array([0.025, 0.975]))
 
@@ -73,7 +72,7 @@ def against_best(scores: Floats, best: int) -> tuple[Floats, Floats]:
     """Intervals of the differences to the principal that was picked as the best on the same seeds.
 
     All of them, and those to any other principal that might have been picked, hold at once with 95%: the critical value
-    is a quantile of the largest studentised deviation over all pairs of principals (max-T), in a bootstrap that draws
+    is a quantile of the largest standardised deviation over all pairs of principals (max-T), in a bootstrap that draws
     whole seeds, so that pairs stay pairs. A difference whose interval excludes 0 is therefore real even though the best
     was picked.
 
@@ -97,15 +96,18 @@ def against_best(scores: Floats, best: int) -> tuple[Floats, Floats]:
 
 
 def _max_t(pairs: Floats) -> float:
-    """The 95% quantile of max |t| over the columns, in resamples of the rows."""
+    """The 95% quantile of the largest |t| over the columns, in resamples of the rows.
+
+    Deviations are divided by the errors of the samples, not by those of each resample: of heavy-tailed data some
+    resamples have hardly any spread, and would rule the maximum. For that, and for few samples, the quantile is widened
+    as Student's law is.
+    """
     n, mean = len(pairs), pairs.mean(axis=0)
     if n > MANY:  # the means are normal enough, with the samples' correlations
         correlation = np.atleast_2d(np.corrcoef(pairs.T))
         drawn = np.random.default_rng(0).multivariate_normal(mean * 0, correlation, RESAMPLES[0], method="eigh")
         return float(np.quantile(np.abs(drawn).max(axis=1), 0.95))
-    centred, weights = pairs - mean, shares(n)[: RESAMPLES[1]]
-    drawn, usual = weights @ centred, pairs.std(axis=0, ddof=1) / n**0.5
-    error = np.sqrt(np.maximum(weights @ centred**2 - drawn**2, 0.0) / (n - 1))
-    # A resample that repeats a few samples has next to no error: without a floor, t would have no bound.
-    t = np.abs(drawn) / np.maximum(error, LEAST_ERROR * usual)
-    return float(np.quantile(t.max(axis=1), 0.95))
+    error = pairs.std(axis=0, ddof=1) / n**0.5
+    largest = np.abs(shares(n)[: RESAMPLES[1]] @ (pairs - mean) / error).max(axis=1)
+    widened = (n / (n - 1)) ** 0.5 * special.stdtrit(n - 1, 0.975) / LEVELS[1]
+    return float(np.quantile(largest, 0.95) * widened)

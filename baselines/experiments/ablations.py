@@ -70,7 +70,7 @@ ABLATIONS = (
         "lem:UB_bar_bma",
         "held incentives above the lemma's bound",
         lemma_counts.too_large,
-        (10**6, 10**7),
+        (10**6, 10**7, 10**8),
         10**7,
     ),
     Ablation(
@@ -127,12 +127,17 @@ def horizons(ablation: Ablation, player: Player) -> tuple[int, ...]:
     return (QUICK_HORIZON,) if player.quick else ablation.horizons
 
 
+def seeds(player: Player) -> int:
+    """Of each cell."""
+    return QUICK_SEEDS if player.quick else player.seeds or SEEDS
+
+
 def cells(player: Player) -> Iterator[Cell]:
     """What is played."""
     for ablation in ABLATIONS:
         for horizon in horizons(ablation, player):
             for spec in ablation.specs():
-                yield Cell(ablation.task(horizon), spec, QUICK_SEEDS if player.quick else player.seeds or SEEDS)
+                yield Cell(ablation.task(horizon), spec, seeds(player))
 
 
 def regrets(scores: Table, player: Player) -> pd.DataFrame:
@@ -141,11 +146,11 @@ def regrets(scores: Table, player: Player) -> pd.DataFrame:
     for ablation in ABLATIONS:
         for horizon in horizons(ablation, player):
             task = ablation.task(horizon)
-            with_part, without = (scores.score(task, spec) / horizon for spec in ablation.specs())
-            shared = min(with_part.size, without.size)
-            difference = without[:shared] - with_part[:shared]
+            planned = seeds(player)
+            with_part, without = (scores.score(task, spec)[:planned] / horizon for spec in ablation.specs())
+            difference = without - with_part
             low, high = (float(end[0]) for end in mean_interval(difference[:, None]))
-            shown = "no difference" if low <= 0 <= high else "worse without" if low > 0 else "better without"
+            shown = "undecided" if low <= 0 <= high else "worse without" if low > 0 else "better without"
             rows.append(
                 {
                     "left out": ablation.part,
@@ -156,7 +161,7 @@ def regrets(scores: Table, player: Player) -> pd.DataFrame:
                     "without it": mean_text(without),
                     "difference": mean_text(difference),
                     "verdict": "–" if np.isnan(low) else shown,
-                    "seeds": str(shared),
+                    "seeds": str(difference.size),
                 }
             )
     return pd.DataFrame(rows)
@@ -196,7 +201,7 @@ def write(player: Player, page: Path) -> None:
         tables.markdown(broken(player)),
         "## What it costs",
         "R_T/T, means over seeds with 95% bootstrap intervals; differences are paired. A broken lemma need not cost"
-        " regret at these horizons: where a verdict says so, the part pays for safety. " + TOO_FEW,
+        " regret at these horizons: where a verdict says so, the part buys safety. " + TOO_FEW,
         tables.markdown(regrets(Table(results), player)),
         "The mean of the answers 0 and 1 of a test, compared with 1/2, is their median; what the median replaces is a"
         " single test.",
