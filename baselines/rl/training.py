@@ -44,6 +44,7 @@ from pa_env.checks import known, seed_of, whole
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 WIDTH = 24  # of the network
 RATE, ENTROPY = 1e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
+WAYS = ("likeliest", "drawn")  # how actions are taken from a policy
 EPOCHS, BATCHES = 4, 8  # passes over a rollout, and parts of it in each pass
 
 
@@ -66,7 +67,7 @@ class Settings:
     lap: int = 20
     """Rollouts between two checkpoints."""
     rounds: int = 400_000
-    """Rounds of an evaluation, in whole episodes."""
+    """Rounds of an evaluation, in whole episodes, once with the likeliest actions and once with drawn ones."""
 
     def __post_init__(self) -> None:
         """Check all of them."""
@@ -170,29 +171,49 @@ class Laps(BaseCallback):
 
     def _finish(self, lap: int) -> None:
         """Evaluate and write everything; the record comes last."""
-        played = task(self.settings.task)
-        episodes = max(2, self.settings.rounds // played.horizon)
-        seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
-        found = play_out(games(played, episodes), self.model, seeds, deterministic=False)
-        scores = {name: interval(found[name]) for name in ("expected_utility", "regret")}
-        for name, (mean, _) in scores.items():
-            self.logger.record(f"evaluation/{name}", mean)
+        scores = evaluate(self.model, self.settings)
         self.record["laps"].append(scores)
+        for how, found in scores.items():
+            for name, (mean, _) in found.items():
+                self.logger.record(f"evaluation/{how}_{name}", mean)
         with whole_file(self.out / f"lap-{lap}.zip") as file:
             self.model.save(file)
         write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.training_env))
-        save(self.out / "policy.npz", policy_of(self.model, self.settings))
+        save(self.out / "policy.npz", policy_of(self.model, self.settings, best_way(scores, self.settings)))
         write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
         for path in self.out.glob("lap-*"):
             if path.stem != f"lap-{lap}":
                 path.unlink()
         speed = (self.num_timesteps - self.first) / (time.monotonic() - self.began)
-        shown = "utility {:.2f} +- {:.2f}, R_T {:.3f} +- {:.3f}".format(*scores["expected_utility"], *scores["regret"])
+        shown = "; ".join(
+            "{}: utility {:.2f} +- {:.2f}, R_T {:.3f} +- {:.3f}".format(
+                how, *found["expected_utility"], *found["regret"]
+            )
+            for how, found in scores.items()
+        )
         print(f"lap {lap} of {self.settings.laps}: {shown}; {speed:,.0f} rounds a second", flush=True)
 
 
-def policy_of(model: Any, settings: Settings) -> Policy:
-    """What a policy file holds of a model."""
+def evaluate(model: Any, settings: Settings) -> dict[str, dict[str, tuple[float, float]]]:
+    """Means of the scores and half the widths of their intervals, when actions are the likeliest and when drawn."""
+    played = task(settings.task)
+    episodes = max(2, settings.rounds // played.horizon)
+    seeds, found = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes), {}
+    for how in WAYS:
+        scores = play_out(games(played, episodes), model, seeds, deterministic=how == "likeliest")
+        found[how] = {name: interval(scores[name]) for name in ("expected_utility", "regret")}
+    return found
+
+
+def best_way(scores: dict[str, dict[str, tuple[float, float]]], settings: Settings) -> str:
+    """Whether likeliest or drawn actions did better by the objective; the likeliest if neither."""
+    if settings.objective == "regret":
+        return min(WAYS, key=lambda how: scores[how]["regret"][0])
+    return max(WAYS, key=lambda how: scores[how]["expected_utility"][0])
+
+
+def policy_of(model: Any, settings: Settings, how: str) -> Policy:
+    """What a policy file holds of a model that is to be played in one of the ``WAYS``."""
     packages = ("numpy", "torch", "stable-baselines3")
     metadata = {
         "format": FORMAT,
@@ -202,6 +223,7 @@ def policy_of(model: Any, settings: Settings) -> Policy:
         "steps": int(model.num_timesteps),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "width": WIDTH,
+        "sampled": how == "drawn",
     }
     layers = model.policy.mlp_extractor.actor.state_dict() | model.policy.action_net.state_dict()
     return Policy(metadata, {name: layer.numpy().astype(np.float32) for name, layer in layers.items()})

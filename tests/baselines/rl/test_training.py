@@ -69,11 +69,23 @@ def test_one_seed_gives_one_policy_and_it_plays(tmp_path: Path, capsys: pytest.C
     policy = read(tmp_path / "a" / "policy.npz")
     assert (policy.metadata["task"], policy.metadata["steps"]) == ("k3-t100-uniform", 960)  # whole laps
     assert any(policy.weights["arm.bias"])
+    drawn, likeliest = (first["laps"][-1][how]["expected_utility"][0] for how in ("drawn", "likeliest"))
+    assert policy.metadata["sampled"] == (drawn > likeliest)
     assert np.isfinite(rl.load(tmp_path / "a" / "policy.npz").offer()).all()
     assert list((tmp_path / "a").glob("events.out.*"))
     assert sorted(path.name for path in (tmp_path / "a").glob("lap-*")) == ["lap-3.pkl", "lap-3.zip"]
     assert len(first["laps"]) == 3
-    assert "lap 3 of 3: utility" in capsys.readouterr().out
+    assert "lap 3 of 3: likeliest: utility" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("objective", "best"), [("utility", "likeliest"), ("regret", "drawn")])
+def test_a_policy_is_played_in_the_way_that_did_better(objective: str, best: str) -> None:
+    scores = {
+        "likeliest": {"expected_utility": (9.0, 0.1), "regret": (5.0, 0.1)},
+        "drawn": {"expected_utility": (8.0, 0.1), "regret": (4.0, 0.1)},
+    }
+    assert training.best_way(scores, Settings(**(TINY | {"objective": objective}))) == best
+    assert training.best_way(dict.fromkeys(scores, scores["drawn"]), Settings(**TINY)) == "likeliest"
 
 
 def test_rates_fall_to_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
