@@ -15,6 +15,7 @@ from pa_env.checks import known
 
 # Name -> arguments of baselines.rl.training.Settings.
 RECIPES: dict[str, dict[str, Any]] = {
+    "ppo-k3-t100-misaligned": {"task": "k3-t100-misaligned", "steps": 6_000_000},
     "ppo-k5-t200-misaligned": {"task": "k5-t200-misaligned", "steps": 12_000_000},
 }
 

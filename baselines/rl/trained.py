@@ -1,9 +1,9 @@
 """A trained principal: its network in one compiled rule, played with NumPy and Numba alone.
 
 Each round the rule writes down what :func:`pa_env.wrappers.ForLearning` would show, and asks the network how likely
-each rung of each arm's ladder of prices is. It offers the likeliest, or draws one with the principal's seed, whichever
-did better when the policy was trained. The network is that of :class:`baselines.rl.features.SetActorCritic`: it treats
-arms alike, so that a policy plays games of any number of arms.
+each rung of each arm's ladder of prices is. It offers the likeliest, or draws one with the principal's seed if that was
+measurably better when the policy was trained. The network is that of :class:`baselines.rl.features.SetActorCritic`: it
+treats arms alike, so that a policy plays games of any number of arms.
 """
 
 import functools
