@@ -2,9 +2,10 @@
 
 Reading one runs nothing of its author's: arrays are read with ``allow_pickle=False``, and everything in them is checked
 before it is used. The metadata hold ``format``, ``task``, ``objective``, ``seed``, ``steps`` (rounds of training),
-``versions`` and ``width`` (of the network). The arrays are the layers of :class:`baselines.rl.features.SetBody` and
-``SetHead`` under their names there, in float32. Observations and actions are those of
-:func:`pa_env.wrappers.ForLearning`. Files of version 0.1 are read too: :mod:`baselines.rl.steered` plays them.
+``versions``, ``width`` (of the network) and ``sampled`` (whether actions are drawn, or the likeliest are played). The
+arrays are the layers of :class:`baselines.rl.features.SetBody` and ``SetHead`` under their names there, in float32.
+Observations and actions are those of :func:`pa_env.wrappers.ForLearning`. Files of version 0.1 are read too:
+:mod:`baselines.rl.steered` plays them.
 """
 
 import io
@@ -49,6 +50,7 @@ KEYS = {
     "versions": dict,
     "width": int,
 }
+NEW_KEYS = KEYS | {"sampled": bool}
 OLD_KEYS = KEYS | {"squash": str, "parameters": dict}
 SQUASHES = ("clip", "tanh")
 
@@ -89,7 +91,7 @@ def check(policy: Policy) -> Policy:
     data = policy.metadata
     if not isinstance(data, dict) or data.get("format") not in LAYOUTS:
         raise ValueError(f"format must be {FORMAT!r}")
-    for key, kind in (KEYS if data["format"] == FORMAT else OLD_KEYS).items():
+    for key, kind in (NEW_KEYS if data["format"] == FORMAT else OLD_KEYS).items():
         if type(data.get(key)) is not kind:
             raise ValueError(f"metadata: {key} = {data.get(key)!r} must be of type {kind.__name__}")
     if not 1 <= data["width"] <= WIDEST:

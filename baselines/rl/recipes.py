@@ -1,7 +1,8 @@
-"""How the shipped policies are trained: ``python -m baselines.rl.recipes``, or the names of some of them after it.
+"""How shipped policies are trained: ``python -m baselines.rl.recipes``, or the names of some of them after it.
 
 Each is one run of ``pa-bench train``, from scratch, in a folder of ``results/shipped``. What is trained already is not
-trained again, and interrupted runs resume. The policies go to the folder of shipped ones.
+trained again, and interrupted runs resume. The policies go to the folder of shipped ones. Policies without a recipe
+come from version 0.1, whose way of training is gone (:mod:`baselines.rl.steered` plays them).
 """
 
 import shutil
@@ -14,13 +15,8 @@ from pa_env.checks import known
 
 # Name -> arguments of baselines.rl.training.Settings.
 RECIPES: dict[str, dict[str, Any]] = {
-    "ppo-k5-t200": {"task": "k5-t200-uniform", "steps": 12_000_000},
-    "ppo-k5-t200-misaligned": {"task": "k5-t200-misaligned", "steps": 12_000_000},
     "ppo-k3-t100-misaligned": {"task": "k3-t100-misaligned", "steps": 6_000_000},
-    "ppo-k5-t200-exploratory": {"task": "k5-t200-uniform-exploratory", "steps": 6_000_000},
-    "ppo-k5-t1000": {"task": "k5-t1000-uniform", "steps": 10_000_000},
-    "ppo-k5-t1000-misaligned": {"task": "k5-t1000-misaligned", "steps": 10_000_000},
-    "ppo-k3-t100": {"task": "k3-t100-uniform", "steps": 6_000_000},
+    "ppo-k5-t200-misaligned": {"task": "k5-t200-misaligned", "steps": 12_000_000},
 }
 
 

@@ -1,9 +1,9 @@
 """A trained principal: its network in one compiled rule, played with NumPy and Numba alone.
 
-Each round the rule writes down what :func:`pa_env.wrappers.ForLearning` would show, asks the network how likely each
-rung of each arm's ladder of prices is, and draws one, as in training: likeliest actions alone earn less. The draws come
-from the principal's seed. The network is that of :class:`baselines.rl.features.SetActorCritic`: it treats arms alike,
-so that a policy plays games of any number of arms.
+Each round the rule writes down what :func:`pa_env.wrappers.ForLearning` would show, and asks the network how likely
+each rung of each arm's ladder of prices is. It offers the likeliest, or draws one with the principal's seed if that was
+measurably better when the policy was trained. The network is that of :class:`baselines.rl.features.SetActorCritic`: it
+treats arms alike, so that a policy plays games of any number of arms.
 """
 
 import functools
@@ -29,7 +29,8 @@ class Entry(IntEnum):
 
     HORIZON = 0
     WIDTH = 1
-    KEY = 2  # of the draws, an integer below 2^53
+    SAMPLED = 2  # 1 if actions are drawn, 0 if the likeliest are played
+    KEY = 3  # of the draws, an integer below 2^53
 
 
 ENTRIES = len(Entry)
@@ -199,7 +200,12 @@ def trained_rule() -> Callable[..., int]:
         look(memory, refused, accepted, offered, plays, sums, arm, view)
         view[BLOCKS * K + Overall.REWARD] = np.float32(reward)
         decide(weights, view, entry, hidden, codes, logits, BLOCKS, OVERALL, 0, RUNGS)
-        chosen = drawn(logits, uniform(np.uint64(memory[Entry.KEY]), plays.sum() + 1))
+        chosen = 0
+        if memory[Entry.SAMPLED]:
+            chosen = drawn(logits, uniform(np.uint64(memory[Entry.KEY]), plays.sum() + 1))
+        else:
+            for i in range(logits.size):
+                chosen = i if logits[i] > logits[chosen] else chosen
         target, most = chosen // RUNGS, 1.0 + 1.0 / memory[Entry.HORIZON]
         offer[target] = price(chosen % RUNGS, refused[target], accepted[target], plays[target] > 0, most)
         for a in range(K):
@@ -238,5 +244,6 @@ class Trained(Principal):
         k, width = self.n_arms, self.metadata["width"]
         parts = np.zeros(sum(sections(k, width)))
         parts[k : 2 * k] = NEVER
-        first = np.array([self.horizon, width, self.rng.integers(2**53)], np.float64)
-        return np.concatenate([first, parts, *self._weights])
+        sampled = self.metadata["sampled"]
+        first = [self.horizon, width, sampled, self.rng.integers(2**53) if sampled else 0]
+        return np.concatenate([np.array(first, np.float64), parts, *self._weights])

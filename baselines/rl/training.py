@@ -40,10 +40,12 @@ from baselines.rl.policy_file import FORMAT, Policy, save
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
 from baselines.tasks import task
 from pa_env.checks import known, seed_of, whole
+from pa_env.layout import Floats
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 WIDTH = 24  # of the network
 RATE, ENTROPY = 1e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
+SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0)}  # what is maximised, with its sign
 EPOCHS, BATCHES = 4, 8  # passes over a rollout, and parts of it in each pass
 
 
@@ -66,7 +68,7 @@ class Settings:
     lap: int = 20
     """Rollouts between two checkpoints."""
     rounds: int = 400_000
-    """Rounds of an evaluation, in whole episodes."""
+    """Rounds of an evaluation, in whole episodes, once with the likeliest actions and once with drawn ones."""
 
     def __post_init__(self) -> None:
         """Check all of them."""
@@ -170,29 +172,49 @@ class Laps(BaseCallback):
 
     def _finish(self, lap: int) -> None:
         """Evaluate and write everything; the record comes last."""
-        played = task(self.settings.task)
-        episodes = max(2, self.settings.rounds // played.horizon)
-        seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
-        found = play_out(games(played, episodes), self.model, seeds, deterministic=False)
-        scores = {name: interval(found[name]) for name in ("expected_utility", "regret")}
-        for name, (mean, _) in scores.items():
-            self.logger.record(f"evaluation/{name}", mean)
+        found = evaluate(self.model, self.settings)
+        scores = {how: {name: interval(own[name]) for name, _ in SCORE.values()} for how, own in found.items()}
         self.record["laps"].append(scores)
+        for how, own in scores.items():
+            for name, (mean, _) in own.items():
+                self.logger.record(f"evaluation/{how}_{name}", mean)
         with whole_file(self.out / f"lap-{lap}.zip") as file:
             self.model.save(file)
         write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.training_env))
-        save(self.out / "policy.npz", policy_of(self.model, self.settings))
+        sampled = better_drawn(found, self.settings.objective)
+        save(self.out / "policy.npz", policy_of(self.model, self.settings, sampled))
         write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
         for path in self.out.glob("lap-*"):
             if path.stem != f"lap-{lap}":
                 path.unlink()
         speed = (self.num_timesteps - self.first) / (time.monotonic() - self.began)
-        shown = "utility {:.2f} +- {:.2f}, R_T {:.3f} +- {:.3f}".format(*scores["expected_utility"], *scores["regret"])
+        shown = "; ".join(
+            "{}: utility {:.2f} +- {:.2f}, R_T {:.3f} +- {:.3f}".format(
+                how, *found["expected_utility"], *found["regret"]
+            )
+            for how, found in scores.items()
+        )
         print(f"lap {lap} of {self.settings.laps}: {shown}; {speed:,.0f} rounds a second", flush=True)
 
 
-def policy_of(model: Any, settings: Settings) -> Policy:
-    """What a policy file holds of a model."""
+def evaluate(model: Any, settings: Settings) -> dict[str, dict[str, Floats]]:
+    """Scores of evaluation episodes, when the likeliest actions are played and when actions are drawn."""
+    played = task(settings.task)
+    episodes = max(2, settings.rounds // played.horizon)
+    seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
+    set_random_seed(settings.seed)  # the same model has the same scores
+    return {how: play_out(games(played, episodes), model, seeds, how == "likeliest") for how in ("likeliest", "drawn")}
+
+
+def better_drawn(found: dict[str, dict[str, Floats]], objective: str) -> bool:
+    """Whether drawn actions do better than the likeliest, by more than half the width of a 95 % interval."""
+    score, sign = SCORE[objective]
+    mean, half = interval(sign * (found["drawn"][score] - found["likeliest"][score]))
+    return mean > half
+
+
+def policy_of(model: Any, settings: Settings, sampled: bool) -> Policy:
+    """What a policy file holds of a model whose actions are to be drawn (``sampled``), or else the likeliest."""
     packages = ("numpy", "torch", "stable-baselines3")
     metadata = {
         "format": FORMAT,
@@ -202,6 +224,7 @@ def policy_of(model: Any, settings: Settings) -> Policy:
         "steps": int(model.num_timesteps),
         "versions": {name: importlib.metadata.version(name) for name in packages},
         "width": WIDTH,
+        "sampled": sampled,
     }
     layers = model.policy.mlp_extractor.actor.state_dict() | model.policy.action_net.state_dict()
     return Policy(metadata, {name: layer.numpy().astype(np.float32) for name, layer in layers.items()})

@@ -38,6 +38,7 @@ def random_policy(scale: float = 0.5, **changes: Any) -> Policy:
         "steps": 1,
         "versions": {},
         "width": WIDTH,
+        "sampled": True,
     }
     weights = {
         name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes(FORMAT, WIDTH).items()
@@ -60,12 +61,12 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["policy.npz"]
 
 
-@pytest.mark.parametrize("agent", ["empirical-mean", "exploratory"])
-def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str) -> None:
+@pytest.mark.parametrize(("agent", "sampled"), [("empirical-mean", True), ("exploratory", False)])
+def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sampled: bool) -> None:
     torch = pytest.importorskip("torch", reason="the extra [train] is not installed")
     from baselines.rl.features import SetActorCritic
 
-    policy, k, horizon = random_policy(), 4, 100
+    policy, k, horizon = random_policy(sampled=sampled), 4, 100
     game = gym.make_vec("PrincipalAgent-v0", 1, n_arms=k, horizon=horizon, agent=agent, autoreset_mode="Disabled")
     envs = ForLearning(game)
     network = SetActorCritic(envs.single_observation_space, envs.single_action_space, lambda _: 1e-3, width=WIDTH)
@@ -80,7 +81,9 @@ def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str) -> 
         offer, memory = principal.offer(), principal.request().memory  # type: ignore[union-attr] # it follows a rule
         np.testing.assert_array_equal(memory[starts[3] : starts[4]], seen[0])
         np.testing.assert_allclose(memory[starts[7] : starts[8]], wanted, atol=1e-5)
-        action = drawn(memory[starts[7] : starts[8]], uniform(np.uint64(memory[Entry.KEY]), principal.t + 1))
+        action = wanted.argmax()
+        if sampled:
+            action = drawn(memory[starts[7] : starts[8]], uniform(np.uint64(memory[Entry.KEY]), principal.t + 1))
         rungs.add(action % 5)
         np.testing.assert_array_equal(offer, envs.actions([action])[0])
         seen, _, _, _, info = envs.step([action])
@@ -272,6 +275,7 @@ def test_arrays_alone_are_no_policy(tmp_path: Path) -> None:
         ({"width": 10**9}, "width"),
         ({"width": True}, "width = True"),
         ({"task": 3}, "task = 3 must be of type str"),
+        ({"sampled": 1}, "sampled = 1 must be of type bool"),
     ],
 )
 def test_wrong_metadata_are_named(changes: dict[str, Any], says: str, tmp_path: Path) -> None:

@@ -73,7 +73,17 @@ def test_one_seed_gives_one_policy_and_it_plays(tmp_path: Path, capsys: pytest.C
     assert list((tmp_path / "a").glob("events.out.*"))
     assert sorted(path.name for path in (tmp_path / "a").glob("lap-*")) == ["lap-3.pkl", "lap-3.zip"]
     assert len(first["laps"]) == 3
-    assert "lap 3 of 3: utility" in capsys.readouterr().out
+    assert "lap 3 of 3: likeliest: utility" in capsys.readouterr().out
+
+
+def test_actions_are_drawn_if_that_is_measurably_better() -> None:
+    likeliest, noise = np.ones(100), np.random.default_rng(0).normal(size=100)
+    for shift, drawn in ((1.0, True), (0.05, False), (-1.0, False)):
+        scores = {"likeliest": likeliest, "drawn": likeliest + shift + noise - noise.mean()}
+        assert (
+            training.better_drawn({how: {"expected_utility": own} for how, own in scores.items()}, "utility") == drawn
+        )
+        assert training.better_drawn({how: {"regret": -own} for how, own in scores.items()}, "regret") == drawn
 
 
 def test_rates_fall_to_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
