@@ -45,7 +45,7 @@ class Learner:
 ON_POLICY: dict[str, Any] = {"gamma": 0.9995, "gae_lambda": 0.97, "ent_coef": 0.006, "n_steps": 100}
 PPO: dict[str, Any] = ON_POLICY | {"batch_size": 800, "n_epochs": 4, "learning_rate": 1e-3}
 OFF_POLICY: dict[str, Any] = {"buffer_size": 200_000, "batch_size": 256, "gradient_steps": 4, "train_freq": 1}
-OFF_POLICY |= {"learning_starts": 10_000, "gamma": 0.99}
+OFF_POLICY |= {"learning_starts": 10_000, "gamma": 0.99, "policy_kwargs": {"net_arch": [64, 64]}}  # as large as PPO's
 LEARNERS = {
     "PPO, equivariant": Learner("PPO", "SetActorCritic", PPO),
     "PPO, MLP": Learner("PPO", options=PPO),

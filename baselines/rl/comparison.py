@@ -103,10 +103,12 @@ def gains(found: dict[str, dict[str, Scores]]) -> str:
 
 
 def share(scores: dict[str, Scores], ours: str, script: str, score: str) -> str:
-    """How much of the way from a script to the yardstick a principal has come, or - if the script is no worse."""
-    own, theirs, told = (scores[spec][score].mean() for spec in (ours, script, YARDSTICKS[score]))
-    ahead = told > theirs if score == "expected_utility" else told < theirs
-    return f"{(own - theirs) / (told - theirs):.0%}" if ahead else "-"
+    """How much of the way from a script to the yardstick a principal has come, or - if that is not measurably ahead."""
+    own, theirs, told = (scores[spec][score] for spec in (ours, script, YARDSTICKS[score]))
+    both = min(theirs.size, told.size)
+    way, half = interval(told[:both] - theirs[:both])
+    ahead = way > half if score == "expected_utility" else way < -half
+    return f"{(own.mean() - theirs.mean()) / (told.mean() - theirs.mean()):.0%}" if ahead else "-"
 
 
 def gain(ours: Scores, theirs: Scores) -> str:
