@@ -64,6 +64,7 @@ class Watched(Principal):
 
 C0 = 2.0  # of agents that explore: the largest that practical constants are meant for
 TARGETING = make_agent("exploratory", c0=C0, exploration="target")  # explores the arm that is paid for
+MILD = make_agent("exploratory")  # explores any arm, with c0 = 1
 
 
 def play(
@@ -109,7 +110,7 @@ def too_small(base: type[Elimination], runs: int, horizon: int) -> Count:
     return Count(sum(principal.log), len(principal.log))
 
 
-def too_few_plays(base: type[Exploratory], runs: int, horizon: int) -> Count:
+def too_few_plays(base: type[Exploratory], runs: int, horizon: int, agent: ScriptedAgent = TARGETING) -> Count:
     """lem:sufficient_plays_active_arms: active arms that are played fewer than T_m times before the tests of phase"
     " m.
     """
@@ -120,13 +121,13 @@ def too_few_plays(base: type[Exploratory], runs: int, horizon: int) -> Count:
             yield from super().test_incentives(arm, incentives, length)
             self.log.append(int(self.plays[arm]) - before < length)
 
-    principal, _ = play(Noting, runs, horizon, TARGETING, c0=C0)
+    principal, _ = play(Noting, runs, horizon, agent, c0=agent.c0)
     return Count(sum(principal.log), len(principal.log))
 
 
-def best_arm_lost(base: type[Exploratory], runs: int, horizon: int) -> Count:
+def best_arm_lost(base: type[Exploratory], runs: int, horizon: int, agent: ScriptedAgent = TARGETING) -> Count:
     """lem:optarm_always_active_explore: runs in which the arm with the largest theta + mu is dropped."""
-    _, run = play(base, runs, horizon, TARGETING, c0=C0)
+    _, run = play(base, runs, horizon, agent, c0=agent.c0)
     games = Game(5, copies=runs, horizon=horizon, observe=False)
     games.begin(seeds=list(range(runs)))
     best = (games.arrays.arms[:, Row.THETA] + games.arrays.arms[:, Row.MU]).argmax(axis=1).tolist()
