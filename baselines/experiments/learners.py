@@ -9,6 +9,7 @@ A learner with a seed is one JSON file in the folder of results, written whole. 
 learner that raises an error is shown as failed, with the error.
 """
 
+import copy
 import importlib
 import json
 import time
@@ -68,7 +69,7 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
     torch.set_num_threads(1)
     envs = GameVecEnv(games(task(TASK), COPIES, learner.continuous), "utility", scale=0.7, staggered=True)
     envs.seed(TRAINING_SEEDS + seed * COPIES)
-    options = dict(learner.options)
+    options = copy.deepcopy(learner.options)  # Stable-Baselines3 writes to policy_kwargs
     library = importlib.import_module("sb3_contrib" if learner.algorithm == "RecurrentPPO" else "stable_baselines3")
     if learner.algorithm == "TD3":  # its policy is deterministic: exploration is noise on its actions
         size = envs.action_space.shape or ()
