@@ -8,7 +8,7 @@ Scores are (tasks, principals, seeds), normalised so that they can be compared a
 which less is better.
 
 >>> scores = np.array([[[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 9.0]]])  # one task, two principals, four seeds
->>> interquartile_mean(scores).tolist()
+>>> interquartile_mean(scores).round(2).tolist()
 [0.25, 0.65]
 >>> probability_of_improvement(scores, 0, 1)
 1.0
