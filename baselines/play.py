@@ -188,7 +188,7 @@ def _compare(console: Console, seat: Seat, rounds: int, earned: float) -> None:
     for arm, (theta, mu) in enumerate(zip(instance.theta, instance.mu, strict=True)):
         truth.add_row(str(arm), f"{theta:.2f}", f"{mu:.2f}")
     console.print(truth)
-    table = Table("who", "earned", title=f"{rounds} rounds on the same luck")
+    table = Table("who", "earned", title=f"{rounds} rounds with the same random draws")
     for who, total in {"you": earned, **seat.others(rounds)}.items():
         table.add_row(who, f"{total:.2f}")
     console.print(table)

@@ -3,7 +3,7 @@
 The game is the default one, with 200 rounds: 5 arms, means drawn uniformly, an agent that learns from its own rewards.
 PPO plays 512 copies at once, in one compiled step. ``ForLearning`` gives it a ladder of prices for each arm and
 observations of order 1; with raw incentives it learns to offer nothing. The scripts are evaluated by the same function
-on the same luck. Trained policies are sampled from, as in training: their likeliest actions alone try too few arms.
+on the same episodes. Trained policies are sampled from, as in training: their likeliest actions alone try too few arms.
 Needs the extra ``[train]``.
 
     python examples/train_principal.py
