@@ -20,7 +20,7 @@ def play(typed: str, *options: str) -> str:
 
 def earned(output: str) -> dict[str, float]:
     """The last table: who would have earned what."""
-    rows = re.findall(r"│ ([\w' ()-]+?) +│ (-?[\d.]+) +│", output.split("on the same luck")[1])
+    rows = re.findall(r"│ ([\w' ()-]+?) +│ (-?[\d.]+) +│", output.split("with the same random draws")[1])
     return {who: float(total) for who, total in rows}
 
 
@@ -62,7 +62,7 @@ def test_a_bad_offer_is_asked_again(typed: str, answer: str) -> None:
     output = play(f"{typed}\n1 0.5\nq\n")
     assert answer in output
     assert output.count("round 1 of 4>") == 2
-    assert "1 rounds on the same luck" in output
+    assert "1 rounds with the same random draws" in output
 
 
 def test_help_is_shown_when_asked() -> None:
@@ -80,7 +80,7 @@ def test_leaving_early_compares_the_rounds_played() -> None:
     run = baselines.simulate(baselines.make("zero", n_arms=3, horizon=4), seed=1, checkpoints=[2, 4])
     assert run.utility[0] != run.utility[1]
     output = play("\n\n", "--seed", "1")
-    assert "2 rounds on the same luck" in output
+    assert "2 rounds with the same random draws" in output
     assert earned(output)["zero"] == pytest.approx(run.utility[0], abs=0.005)
 
 
