@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -20,19 +20,23 @@ from baselines.benchmark.styles import REST, Styles
 DASHES = {"solid": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot"}  # matplotlib's -> plotly's
 
 
+class Opening(NamedTuple):
+    """What the page opens with."""
+
+    facts: Mapping[str, str]
+    verdicts: Mapping[str, str]
+    overall: overview.Overview
+
+
 def page(
-    facts: Mapping[str, str],
-    verdicts: Mapping[str, str],
-    overall: overview.Overview,
+    opening: Opening,
     about: Mapping[str, str],
     summary: pd.DataFrame,
     curves: pd.DataFrame,
     images: Mapping[str, Mapping[str, bytes]],
     styles: Styles,
 ) -> str:
-    """The page.
-
-    ``facts``, ``verdicts``, ``overall``: at its head; ``about``: what each task is; ``images``: PNGs by task and name.
+    """The page. ``about``: what each task is; ``images``: PNGs by task and name.
 
     The figure of regret is left out: its curves are drawn by plotly.
     """
@@ -54,13 +58,11 @@ def page(
     ]
     return template.render(
         plotly=base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),  # a third of its size
-        facts=facts,
-        verdicts=verdicts,
+        **opening._asdict(),
         regrets=tables.REGRETS,
         pairing=tables.PAIRING,
         headings=["principal", "seeds", *tables.HEADINGS.values()],
         captions=figures.CAPTIONS | {"overall": overview.CAPTION, "verdict": verdict.CAPTION},
-        overall=overall,
         tasks=tasks,
     )
 

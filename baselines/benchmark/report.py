@@ -60,7 +60,7 @@ def as_text(summary: pd.DataFrame, format: str) -> str:
 
 def build(made: Report) -> Path:
     """Write ``report/`` in its folder: table.csv, table.md, figures/*.png, index.html. Returns the page's path."""
-    from baselines.benchmark.page import page
+    from baselines.benchmark.page import Opening, page
     from baselines.benchmark.styles import styles
 
     _, results, summary = made
@@ -79,9 +79,8 @@ def build(made: Report) -> Path:
     verdicts = verdict.verdicts(summary)
     text = [verdict.markdown(verdicts), overview.CAPTION, overview.markdown(overall), as_text(summary, "markdown")]
     files["table.md"] = "\n\n".join(text).encode()
-    files["index.html"] = page(
-        tables.facts(results), verdicts, overall, about, summary, curves, images, chosen
-    ).encode()
+    opening = Opening(tables.facts(results), verdicts, overall)
+    files["index.html"] = page(opening, about, summary, curves, images, chosen).encode()
     report = made.directory / "report"
     (report / "figures").mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
