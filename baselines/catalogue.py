@@ -31,8 +31,8 @@ def items(suite: str) -> Iterator[Item]:
             each.name if each.default is each.empty else f"{each.name}={each.default}" for each in parameters(name)
         ]
         yield Item("principal", name, ", ".join(taken), (inspect.getdoc(factory(name)) or "").split("\n")[0])
-    for name, task_name in policies().items():
-        yield Item("principal", name, "", f"Trained for {task_name}.")
+    for name, trained_on in policies().items():
+        yield Item("principal", name, "", f"Trained on {', '.join(trained_on)}.")
     for name, agent in AGENTS.items():
         taken = [f"{each}={default}" for each, default in agent.parameters.items()]
         yield Item("agent", name, ", ".join(taken), f"The agent {agent.about}.")

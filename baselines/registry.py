@@ -99,12 +99,12 @@ def principals() -> tuple[str, ...]:
 
 
 @functools.cache
-def policies() -> dict[str, str]:
-    """The trained principals that come with the package, with the task that each was trained for."""
+def policies() -> dict[str, tuple[str, ...]]:
+    """The trained principals that come with the package, with the tasks that each was trained on."""
     found = {}
     for path in sorted(WEIGHTS.glob(f"*{POLICY}"), key=lambda path: path.stem):
         with np.load(path, allow_pickle=False) as arrays:
-            found[path.stem] = json.loads(str(arrays["metadata"]))["task"]
+            found[path.stem] = tuple(json.loads(str(arrays["metadata"]))["tasks"])
     return found
 
 
@@ -130,7 +130,7 @@ def make(name: str, *, n_arms: int | None = None, horizon: int | None = None, **
     Args:
         name: one of :func:`principals`, or of the trained ones that come with the package
             (:func:`baselines.rl.shipped`).
-        n_arms: number of arms; a trained one is by default made for the game that it was trained on.
+        n_arms: number of arms; a trained one is by default made for the first task that it was trained on.
         horizon: rounds, likewise.
         **given: parameters of its class.
     """

@@ -188,7 +188,7 @@ def tune(
 
 @app.command()
 def train(
-    task: str = typer.Option(help="The task to train for, e.g. k5-t200-uniform."),
+    task: list[str] = typer.Option(help="A task to train on, e.g. k5-t200-uniform; several may be given."),
     objective: str = typer.Option("utility", help="utility, or regret for R_T."),
     steps: int = typer.Option(12_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
@@ -208,8 +208,9 @@ def train(
         from baselines.rl.training import train as trained
         from baselines.tasks import task as made
 
-        policy = trained(Settings(task, objective, steps, seed), out)
-        Console().print(table(rl.load(policy), made(task), episodes))
+        policy = trained(Settings(tuple(task), objective, steps, seed), out)
+        for played in map(made, task):
+            Console().print(table(rl.load(policy, n_arms=played.n_arms, horizon=played.horizon), played, episodes))
         typer.echo(f"policy: {policy}")
 
 

@@ -23,8 +23,8 @@ PLAYING = (
     "benchmark/specs.py",
     "rl/__init__.py",
     "rl/policy_file.py",
-    "rl/steered.py",
     "rl/trained.py",
+    "rl/view.py",
 )
 
 

@@ -25,6 +25,7 @@ from baselines.files import only_writer, remove_half_written, write_whole
 from baselines.rl.evaluate import SCORES, compare, games, play_out
 from baselines.tasks import task
 from pa_env.layout import Floats
+from pa_env.wrappers import ForLearning
 
 TASK = "k5-t200-uniform"
 SCRIPTS = ("zero", "profit-target", "bracket-ucb", "particle")
@@ -67,7 +68,7 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
     from baselines.rl.vec_env import GameVecEnv
 
     torch.set_num_threads(1)
-    envs = GameVecEnv(games(task(TASK), COPIES, learner.continuous), "utility", scale=0.7, staggered=True)
+    envs = GameVecEnv(ForLearning(games(task(TASK), COPIES), learner.continuous), "utility", scale=0.7, staggered=True)
     envs.seed(TRAINING_SEEDS + seed * COPIES)
     options = copy.deepcopy(learner.options)  # Stable-Baselines3 writes to policy_kwargs
     library = importlib.import_module("sb3_contrib" if learner.algorithm == "RecurrentPPO" else "stable_baselines3")
@@ -83,7 +84,7 @@ def outcome(learner: Learner, steps: int, seed: int, episodes: int) -> dict[str,
     began = time.monotonic()
     try:
         model = trained(learner, steps, seed)
-        envs = games(task(TASK), episodes, learner.continuous)
+        envs = ForLearning(games(task(TASK), episodes), learner.continuous)
         seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
         found = play_out(envs, model, seeds, deterministic=not learner.sampled)
     except (ArithmeticError, ValueError, RuntimeError) as error:

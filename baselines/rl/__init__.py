@@ -11,8 +11,7 @@ Playing one needs NumPy and Numba; training one (:mod:`baselines.rl.training`, `
 from pathlib import Path
 
 from baselines.registry import policies
-from baselines.rl.policy_file import FORMAT, read
-from baselines.rl.steered import Steered
+from baselines.rl.policy_file import read
 from baselines.rl.trained import Trained
 from baselines.tasks import task
 
@@ -27,12 +26,12 @@ def load(path: str | Path, *, n_arms: int | None = None, horizon: int | None = N
 
     Args:
         path: of a policy file.
-        n_arms: number of arms; by default that of the game that it was trained on.
+        n_arms: number of arms; by default that of the first task that it was trained on.
         horizon: rounds, likewise.
     """
     policy = read(Path(path))
     if n_arms is None or horizon is None:
-        home = task(policy.metadata["task"])
+        home = task(policy.metadata["tasks"][0])
         n_arms = home.n_arms if n_arms is None else n_arms
         horizon = home.horizon if horizon is None else horizon
-    return (Trained if policy.metadata["format"] == FORMAT else Steered)(n_arms, horizon, policy)
+    return Trained(n_arms, horizon, policy)

@@ -19,7 +19,6 @@ from baselines.protocol import Principal
 from baselines.simulation import simulate
 from baselines.tasks import Task
 from pa_env.layout import Floats
-from pa_env.wrappers import ForLearning
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -50,15 +49,9 @@ def interval(values: Floats) -> tuple[float, float]:
     return float(values.mean()), Z95 * float(values.std(ddof=1)) / math.sqrt(values.size)
 
 
-def games(played: Task, copies: int, continuous: bool = False) -> Any:
-    """Copies of a task's game in the interface for learners.
-
-    Args:
-        played: the task, with i.i.d. rewards.
-        copies: how many.
-        continuous: whether actions are numbers (:func:`pa_env.wrappers.ForLearning`).
-    """
-    made = gym.make_vec(
+def games(played: Task, copies: int) -> Any:
+    """Copies of a task's game, with i.i.d. rewards, that begin no episode by themselves."""
+    return gym.make_vec(
         *("PrincipalAgent-v0", copies),
         n_arms=played.n_arms,
         horizon=played.horizon,
@@ -66,7 +59,6 @@ def games(played: Task, copies: int, continuous: bool = False) -> Any:
         agent=played.make_agent(),
         autoreset_mode="Disabled",
     )
-    return ForLearning(made, continuous)
 
 
 def play_out(envs: Any, model: Any, seeds: Sequence[int], deterministic: bool = True) -> dict[str, Floats]:

@@ -1,11 +1,10 @@
 """A trained policy on disk: one npz file of plain arrays, with a JSON string that says what they are.
 
 Reading one runs nothing of its author's: arrays are read with ``allow_pickle=False``, and everything in them is checked
-before it is used. The metadata hold ``format``, ``task``, ``objective``, ``seed``, ``steps`` (rounds of training),
-``versions``, ``width`` (of the network) and ``sampled`` (whether actions are drawn, or the likeliest are played). The
-arrays are the layers of :class:`baselines.rl.features.SetBody` and ``SetHead`` under their names there, in float32.
-Observations and actions are those of :func:`pa_env.wrappers.ForLearning`. Files of version 0.1 are read too:
-:mod:`baselines.rl.steered` plays them.
+before it is used. The metadata hold ``format``, ``tasks`` (those that it was trained on), ``objective``, ``seed``,
+``steps`` (rounds of training), ``versions``, ``width`` (of the network) and ``sampled`` (whether actions are drawn, or
+the likeliest are played). The arrays are the layers of :class:`baselines.rl.features.SetBody` and ``SetHead`` under
+their names there, in float32. What they see and do is in :mod:`baselines.rl.view`.
 """
 
 import io
@@ -14,45 +13,28 @@ import stat
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from baselines.files import write_whole
-from baselines.scripted.profit_target import ProfitTarget
+from baselines.rl.view import FIELDS, OVERALL, RUNGS
 from pa_env.checks import known
-from pa_env.layout import BLOCKS, OVERALL, RUNGS
 
-FORMAT = "principal-agent-env policy 2"
-OLD_FORMAT = "principal-agent-env policy 1"  # of version 0.1, see baselines.rl.steered
-
-
-class Layout(NamedTuple):
-    """What a network takes and gives: numbers for each arm and about none."""
-
-    fields: int
-    overall: int
-    actions: int  # about no arm
-    each: int  # actions about each arm
-
-
-LADDER, STEERED = Layout(BLOCKS, OVERALL, 0, RUNGS), Layout(10, 6, 2, 1)
-LAYOUTS = {FORMAT: LADDER, OLD_FORMAT: STEERED}
+FORMAT = "principal-agent-env policy 3"
 LARGEST = 1_000_000  # bytes
 WIDEST = 1024
 KEYS = {
     "format": str,
-    "task": str,
+    "tasks": list,
     "objective": str,
     "seed": int,
     "steps": int,
     "versions": dict,
     "width": int,
+    "sampled": bool,
 }
-NEW_KEYS = KEYS | {"sampled": bool}
-OLD_KEYS = KEYS | {"squash": str, "parameters": dict}
-SQUASHES = ("clip", "tanh")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,42 +45,38 @@ class Policy:
     weights: dict[str, NDArray[np.float32]]
 
 
-def shapes(form: str, width: int) -> dict[str, tuple[int, ...]]:
+def shapes(width: int) -> dict[str, tuple[int, ...]]:
     """What the arrays of a policy must be, in the order of the network.
 
     Args:
-        form: the format of its file.
         width: of its network.
     """
-    fields, overall, actions, each = LAYOUTS[form]
     layers = {
-        "arm_in": (width, fields + overall),
+        "arm_in": (width, FIELDS + OVERALL),
         "arm_out": (width, width),
-        "together": (width, 2 * width + overall),
-        "all": (actions, width),
-        "arm": (each, 2 * width),
+        "together": (width, 2 * width + OVERALL),
+        "arm": (RUNGS, 2 * width),
     }
     return {
         f"{name}.{part}": shape if part == "weight" else shape[:1]
         for name, shape in layers.items()
         for part in ("weight", "bias")
-        if shape[0]
     }
 
 
 def check(policy: Policy) -> Policy:
     """The policy, if it is one: a ValueError says what is wrong with it."""
     data = policy.metadata
-    if not isinstance(data, dict) or data.get("format") not in LAYOUTS:
-        raise ValueError(f"format must be {FORMAT!r}")
-    for key, kind in (NEW_KEYS if data["format"] == FORMAT else OLD_KEYS).items():
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"format must be {FORMAT!r}: policies of other versions have to be trained anew")
+    for key, kind in KEYS.items():
         if type(data.get(key)) is not kind:
             raise ValueError(f"metadata: {key} = {data.get(key)!r} must be of type {kind.__name__}")
+    if not data["tasks"] or not all(isinstance(name, str) for name in data["tasks"]):
+        raise ValueError(f"metadata: tasks = {data['tasks']} must be names of tasks")
     if not 1 <= data["width"] <= WIDEST:
         raise ValueError(f"metadata: width = {data['width']} must be from 1 to {WIDEST}")
-    if data["format"] == OLD_FORMAT:
-        _check_script(data)
-    wanted = shapes(data["format"], data["width"])
+    wanted = shapes(data["width"])
     if set(policy.weights) != set(wanted):
         raise ValueError(f"the arrays must be {', '.join(wanted)}, not {', '.join(policy.weights)}")
     for name, shape in wanted.items():
@@ -108,15 +86,6 @@ def check(policy: Policy) -> Policy:
         if not np.isfinite(array).all():
             raise ValueError(f"{name} must be finite")
     return policy
-
-
-def _check_script(data: dict[str, Any]) -> None:
-    """Check what the metadata of version 0.1 say of the script underneath."""
-    known("squash", data["squash"], SQUASHES)
-    try:
-        ProfitTarget(1, 2, **data["parameters"])
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"metadata: parameters = {data['parameters']}: {error}") from error
 
 
 def save(path: Path, policy: Policy) -> None:
@@ -159,6 +128,6 @@ def _unpacked(data: bytes) -> Policy:
         if "metadata" not in arrays.files:
             raise ValueError("it has no metadata")
         for name in arrays.files:
-            known("array", name, ("metadata", *shapes(OLD_FORMAT, 1)))
+            known("array", name, ("metadata", *shapes(1)))
         metadata = json.loads(str(arrays["metadata"]))
         return Policy(metadata, {name: arrays[name] for name in arrays.files if name != "metadata"})

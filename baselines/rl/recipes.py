@@ -1,8 +1,7 @@
 """How shipped policies are trained: ``python -m baselines.rl.recipes``, or the names of some of them after it.
 
 Each is one run of ``pa-bench train``, from scratch, in a folder of ``results/shipped``. What is trained already is not
-trained again, and interrupted runs resume. The policies go to the folder of shipped ones. Policies without a recipe
-come from version 0.1, whose way of training is gone (:mod:`baselines.rl.steered` plays them).
+trained again, and interrupted runs resume. The policies go to the folder of shipped ones.
 """
 
 import shutil
@@ -13,10 +12,17 @@ from typing import Any
 from baselines.registry import WEIGHTS
 from pa_env.checks import known
 
+# One policy learns all of these: families, horizons and kinds of agents that it is not told.
+GAMES = (
+    *(f"k5-t{horizon}-uniform" for horizon in (100, 200, 500, 1000, 2000)),
+    *(f"k5-t{horizon}-misaligned" for horizon in (100, 200, 500, 1000)),
+    *("k5-t200-clustered", "k5-t200-gap", "k5-t200-uniform-exploratory", "k5-t1000-uniform-exploratory"),
+    *("k5-t200-uniform-oracle", "k5-t200-misaligned-oracle", "k5-t1000-uniform-oracle"),
+)
 # Name -> arguments of baselines.rl.training.Settings.
 RECIPES: dict[str, dict[str, Any]] = {
-    "ppo-k3-t100-misaligned": {"task": "k3-t100-misaligned", "steps": 6_000_000},
-    "ppo-k5-t200-misaligned": {"task": "k5-t200-misaligned", "steps": 12_000_000},
+    "ppo": {"tasks": GAMES, "steps": 36_000_000},
+    "ppo-regret": {"tasks": GAMES, "objective": "regret", "steps": 36_000_000},
 }
 
 

@@ -1,8 +1,8 @@
 """Training a principal from scratch: ``pa-bench train``.
 
-Stable-Baselines3's PPO plays many copies of a task at once, with the prices and observations of
-:func:`pa_env.wrappers.ForLearning` and the network of :class:`baselines.rl.features.SetActorCritic`. The learning rate
-(in the last quarter) and the bonus for random actions fall to 0, so that the last policy is the one to keep.
+Stable-Baselines3's PPO plays many copies of one or several tasks at once, with the observations and prices of
+:class:`baselines.rl.belief_envs.WithBeliefs` and the network of :class:`baselines.rl.features.SetActorCritic`. The
+learning rate (at the end) and the bonus for random actions fall to 0, so that the last policy is the one to keep.
 
 A lap is a fixed number of rollouts. After each lap the policy plays evaluation episodes, and a checkpoint is written.
 All random numbers of a lap come from the run's seed and the lap's number. So a run that was killed goes on from its
@@ -34,16 +34,19 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
+from baselines.rl.belief_envs import WithBeliefs
 from baselines.rl.evaluate import games, interval, play_out
 from baselines.rl.features import SetActorCritic
+from baselines.rl.mixture import Mixture
 from baselines.rl.policy_file import FORMAT, Policy, save
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
-from baselines.tasks import task
+from baselines.rl.view import FIELDS, OVERALL
+from baselines.tasks import Task, task
 from pa_env.checks import known, seed_of, whole
 from pa_env.layout import Floats
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
-WIDTH = 24  # of the network
+WIDTH = 32  # of the network
 RATE, ENTROPY = 1e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
 SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0)}  # what is maximised, with its sign
 EPOCHS, BATCHES = 4, 8  # passes over a rollout, and parts of it in each pass
@@ -53,8 +56,8 @@ EPOCHS, BATCHES = 4, 8  # passes over a rollout, and parts of it in each pass
 class Settings:
     """What is trained, and for how long. A recipe is one of these."""
 
-    task: str
-    """Name of the task, with i.i.d. rewards."""
+    tasks: tuple[str, ...]
+    """Names of the tasks, with i.i.d. rewards and equally many arms; each has as many copies as the others."""
     objective: str = "utility"
     """What is maximised: utility, or regret for minus R_T."""
     steps: int = 12_000_000
@@ -65,20 +68,25 @@ class Settings:
     """Games that are played at once."""
     rollout: int = 100
     """Rounds of each copy between two updates."""
-    lap: int = 20
+    lap: int = 40
     """Rollouts between two checkpoints."""
     rounds: int = 400_000
-    """Rounds of an evaluation, in whole episodes, once with the likeliest actions and once with drawn ones."""
+    """Rounds of an evaluation, all tasks together; once with the likeliest actions and once with drawn ones."""
 
     def __post_init__(self) -> None:
         """Check all of them."""
-        if task(self.task).dim is not None:
-            raise ValueError(f"task = {self.task!r} has linear rewards: policies are trained on i.i.d. ones only")
+        for name in self.tasks:
+            if task(name).dim is not None:
+                raise ValueError(f"task = {name!r} has linear rewards: policies are trained on i.i.d. ones only")
+        if len({task(name).n_arms for name in self.tasks}) != 1:
+            raise ValueError(f"tasks = {self.tasks} must be at least one, and must have equally many arms")
         known("objective", self.objective, OBJECTIVES)
         if (seed_of(self.seed) or 0) >= 2**32:
             raise ValueError(f"seed = {self.seed} must be below 2**32, as Stable-Baselines3 wants it")
         for name in ("steps", "copies", "rollout", "lap", "rounds"):
             whole(name, getattr(self, name), 1)
+        if self.copies % len(self.tasks):
+            raise ValueError(f"copies = {self.copies} must be a multiple of the number of tasks, {len(self.tasks)}")
 
     @property
     def lap_steps(self) -> int:
@@ -113,10 +121,10 @@ def train(settings: Settings, out: Path) -> Path:
 
 def new_model(settings: Settings) -> PPO:
     """A learner before its first round."""
-    played = task(settings.task)
-    scale, horizon = 10.0 / math.sqrt(played.horizon), played.horizon  # an episode's sum is of order 1 to 10
-    envs = GameVecEnv(games(played, settings.copies), settings.objective, scale, staggered=True)
+    played = [task(name) for name in settings.tasks]
+    envs = Mixture([GameVecEnv(*part(made, settings), staggered=True) for made in played])
     envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
+    horizon = float(np.mean([made.horizon for made in played]))
     return PPO(
         *(SetActorCritic, envs),
         learning_rate=falling_rate,
@@ -127,13 +135,19 @@ def new_model(settings: Settings) -> PPO:
         gae_lambda=max(0.9, 1.0 - 6.0 / horizon),  # and what is learned early pays for long
         seed=settings.seed,
         device="cpu",
-        policy_kwargs={"width": WIDTH},
+        policy_kwargs={"width": WIDTH, "fields": FIELDS, "overall": OVERALL},
     )
+
+
+def part(played: Task, settings: Settings) -> tuple[Any, str, float]:
+    """A task's share of the copies, the objective, and a scale that makes the sum of an episode of order 1 to 10."""
+    copies = settings.copies // len(settings.tasks)
+    return WithBeliefs(games(played, copies)), settings.objective, 10.0 / math.sqrt(played.horizon)
 
 
 def falling_rate(left: float) -> float:
     """The learning rate when this share of the steps is left."""
-    return RATE * min(1.0, 4.0 * left)
+    return RATE * min(1.0, 2.5 * left)
 
 
 def old_model(out: Path, lap: int) -> PPO:
@@ -173,11 +187,11 @@ class Laps(BaseCallback):
     def _finish(self, lap: int) -> None:
         """Evaluate and write everything; the record comes last."""
         found = evaluate(self.model, self.settings)
-        scores = {how: {name: interval(own[name]) for name, _ in SCORE.values()} for how, own in found.items()}
+        scores = {
+            name: {how: {score: interval(own[score]) for score, _ in SCORE.values()} for how, own in both.items()}
+            for name, both in found.items()
+        }
         self.record["laps"].append(scores)
-        for how, own in scores.items():
-            for name, (mean, _) in own.items():
-                self.logger.record(f"evaluation/{how}_{name}", mean)
         with whole_file(self.out / f"lap-{lap}.zip") as file:
             self.model.save(file)
         write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.training_env))
@@ -188,28 +202,46 @@ class Laps(BaseCallback):
             if path.stem != f"lap-{lap}":
                 path.unlink()
         speed = (self.num_timesteps - self.first) / (time.monotonic() - self.began)
-        shown = "; ".join(
-            "{}: utility {:.2f} +- {:.2f}, R_T {:.3f} +- {:.3f}".format(
-                how, *found["expected_utility"], *found["regret"]
-            )
-            for how, found in scores.items()
-        )
-        print(f"lap {lap} of {self.settings.laps}: {shown}; {speed:,.0f} rounds a second", flush=True)
+        print(f"lap {lap} of {self.settings.laps}, {speed:,.0f} rounds a second", flush=True)
+        for name, both in scores.items():
+            for how, own in both.items():
+                (utility, _), (regret, _) = own["expected_utility"], own["regret"]
+                self.logger.record(f"{name}/{how}_expected_utility", utility)
+                self.logger.record(f"{name}/{how}_regret", regret)
+            print(f"  {name}: {'; '.join(f'{how}: {shown(own)}' for how, own in both.items())}", flush=True)
 
 
-def evaluate(model: Any, settings: Settings) -> dict[str, dict[str, Floats]]:
-    """Scores of evaluation episodes, when the likeliest actions are played and when actions are drawn."""
-    played = task(settings.task)
-    episodes = max(2, settings.rounds // played.horizon)
-    seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
-    set_random_seed(settings.seed)  # the same model has the same scores
-    return {how: play_out(games(played, episodes), model, seeds, how == "likeliest") for how in ("likeliest", "drawn")}
+def shown(scores: dict[str, tuple[float, float]]) -> str:
+    """Utility and R_T with 95 % intervals."""
+    return "utility {:.2f} +- {:.2f}, R_T {:.3f} +- {:.3f}".format(*scores["expected_utility"], *scores["regret"])
 
 
-def better_drawn(found: dict[str, dict[str, Floats]], objective: str) -> bool:
-    """Whether drawn actions do better than the likeliest, by more than half the width of a 95 % interval."""
+def evaluate(model: Any, settings: Settings) -> dict[str, dict[str, dict[str, Floats]]]:
+    """Scores of evaluation episodes by task, when the likeliest actions are played and when actions are drawn."""
+    found = {}
+    for name in settings.tasks:
+        played = task(name)
+        episodes = max(2, settings.rounds // (len(settings.tasks) * played.horizon))
+        seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
+        set_random_seed(settings.seed)  # the same model has the same scores
+        found[name] = {
+            how: play_out(WithBeliefs(games(played, episodes)), model, seeds, how == "likeliest")
+            for how in ("likeliest", "drawn")
+        }
+    return found
+
+
+def better_drawn(found: dict[str, dict[str, dict[str, Floats]]], objective: str) -> bool:
+    """Whether drawn actions do better than the likeliest, by more than half the width of a 95 % interval.
+
+    Episodes of all tasks count alike, in units of the square root of the horizon.
+    """
     score, sign = SCORE[objective]
-    mean, half = interval(sign * (found["drawn"][score] - found["likeliest"][score]))
+    gains = [
+        sign * (both["drawn"][score] - both["likeliest"][score]) / math.sqrt(task(name).horizon)
+        for name, both in found.items()
+    ]
+    mean, half = interval(np.concatenate(gains))
     return mean > half
 
 
@@ -218,7 +250,7 @@ def policy_of(model: Any, settings: Settings, sampled: bool) -> Policy:
     packages = ("numpy", "torch", "stable-baselines3")
     metadata = {
         "format": FORMAT,
-        "task": settings.task,
+        "tasks": list(settings.tasks),
         "objective": settings.objective,
         "seed": settings.seed,
         "steps": int(model.num_timesteps),
@@ -232,14 +264,14 @@ def policy_of(model: Any, settings: Settings, sampled: bool) -> Policy:
 
 def read_record(settings: Settings, out: Path) -> dict[str, Any]:
     """What ``run.json`` says, or a new one; raises if the folder holds a run with other settings."""
-    path = out / "run.json"
+    path, wanted = out / "run.json", json.loads(json.dumps(asdict(settings)))
     if not path.exists():
-        return {"settings": asdict(settings), "laps": []}
+        return {"settings": wanted, "laps": []}
     try:
         record: dict[str, Any] = json.loads(path.read_text())
     except ValueError as error:
         raise ValueError(f"{path} is damaged ({error}): pass another folder") from error
-    for key, value in asdict(settings).items():
+    for key, value in wanted.items():
         if (kept := record.get("settings", {}).get(key)) != value:
             raise ValueError(
                 f"out = {str(out)!r} holds a run with {key} = {kept!r}, not {value!r}:"

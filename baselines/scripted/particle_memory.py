@@ -37,11 +37,13 @@ class Draw(IntEnum):
     WRONG = 4
     WRONG_ARM = 5
     WRONG_BY = 6
+    ACTION = 7  # of a trained principal, one number
 
 
 ARRAYS = len(Entry)  # where the arrays begin
 C0 = (0.0, 0.1, 0.3, 1.0)  # exploration constants thought possible
 LEVELS = len(C0)
+OFFERED = ARRAYS + LEVELS  # where the last offer stands
 KNOWS, EXPLORES = 0.3, 0.1  # prior probabilities that the agent knows its means, that it explores
 SURPRISE, TURN = 0.01, 4.0  # as entries of the memory
 
@@ -67,10 +69,15 @@ class Beliefs(NamedTuple):
     order: Any  # (P,), room: copies made, order of the costs
 
 
+def memory_size(n_arms: int, particles: int) -> int:
+    """How long the memory is."""
+    return ARRAYS + LEVELS + 3 * n_arms + n_arms * n_arms + (3 * n_arms + 8) * particles
+
+
 def beliefs_of(memory: Any, n_arms: int) -> Beliefs:
     """The arrays in a memory, not copied."""
     K, P = n_arms, int(memory[Entry.PARTICLES])
-    arms = ARRAYS + LEVELS
+    arms = OFFERED
     square, tables = arms + 3 * K, arms + 3 * K + K * K
     rows = tables + 3 * K * P
     return Beliefs(
@@ -93,7 +100,7 @@ def beliefs_of(memory: Any, n_arms: int) -> Beliefs:
     )
 
 
-inlined_beliefs_of = inlined(beliefs_of)
+inlined_beliefs_of, inlined_memory_size = inlined(beliefs_of), inlined(memory_size)
 
 
 def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: float = KNOWS) -> Floats:
@@ -107,7 +114,7 @@ def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: f
         rng: gives the key of the draws, and the means of agents that know theirs.
         knows: prior probability that the agent knows its means.
     """
-    memory = np.zeros(ARRAYS + LEVELS + 3 * n_arms + n_arms**2 + (3 * n_arms + 8) * particles)
+    memory = np.zeros(memory_size(n_arms, particles))
     memory[Entry.PARTICLES], memory[Entry.KEY] = particles, rng.integers(2**53)
     memory[Entry.SURPRISE], memory[Entry.TURN] = SURPRISE, TURN
     own = beliefs_of(memory, n_arms)

@@ -1,0 +1,124 @@
+"""What a trained principal sees of a game, and the prices that it may offer.
+
+Both come from particle beliefs about the agent (:mod:`baselines.scripted.particle_beliefs`), which hold all that the
+answers so far say of what it believes. A view has ``FIELDS`` numbers for each arm, field by field, and ``OVERALL``
+numbers about no arm. All of them are of order 1 at any horizon.
+
+An arm has ``RUNGS`` prices: quantiles of what the particles would have to be paid to play it. So the first is likely to
+be refused, the last to be accepted, and each answer moves them. An arm that the agent prefers anyway costs 0: offering
+nothing is one of the actions. The same functions serve training (:class:`baselines.rl.belief_envs.WithBeliefs`) and
+play (:mod:`baselines.rl.trained`).
+"""
+
+import math
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from baselines.scripted.particle_beliefs import TIE, cost, favourites, update
+from baselines.scripted.particle_memory import C0, Beliefs, Entry, inlined_beliefs_of
+from baselines.scripted.particle_memory import LEVELS as C0_LEVELS
+from baselines.scripted.particle_rule import sort
+from pa_env.compiling import compiled
+from pa_env.layout import LOG_SCALE
+
+QUANTILES = (0.08, 0.3, 0.5, 0.75, 0.96)  # of an arm's cost, its prices
+RUNGS = len(QUANTILES)
+
+
+class Field(IntEnum):
+    """Blocks of a view, of K numbers each."""
+
+    PLAYED = 0  # 1 for the arm of the last round
+    ESTIMATE = 1  # of theta, (S + 1) / (N + 2)
+    PLAYS = 2  # log(1 + N) / LOG_SCALE
+    FAVOURITE = 3  # probability that the agent likes it best
+    ZERO = 4  # probability that muhat is 0
+    BELIEF = 5  # mean of muhat
+    PRICE = 6  # the first of the prices; the others follow
+
+
+class Overall(IntEnum):
+    """Numbers of a view after its blocks."""
+
+    REWARD = 0  # X of the last round
+    TIME = 1  # rounds played / horizon
+    PAST = 2  # log(1 + rounds played) / LOG_SCALE
+    LEFT = 3  # log(rounds left) / LOG_SCALE
+    KNOWS = 4  # probability that the agent knows its means
+    EXPLORES = 5  # mean of the constant c0 of its exploration
+    HIGHEST = 6  # mean of max muhat
+    UNPAID = 7  # mean estimate of theta of the arm that the agent likes best
+
+
+FIELDS, OVERALL = len(Field) - 1 + RUNGS, len(Overall)
+
+
+class Sight(NamedTuple):
+    """Room for what is seen."""
+
+    seen: Any  # (FIELDS K + OVERALL,)
+    prices: Any  # (RUNGS, K)
+
+
+@compiled
+def observe(memory: Any, plays: Any, sums: Any, arm: int, reward: float, sight: Sight) -> None:
+    """Take in the answer to the last offer, and write what there is to see.
+
+    Args:
+        memory: of the beliefs, with ``Entry.HORIZON``.
+        plays: N (K,), with the last round.
+        sums: of the rewards X (K,), likewise.
+        arm: of the last round, or NO_ARM before the first.
+        reward: X of the last round.
+        sight: where to write.
+    """
+    own = inlined_beliefs_of(memory, plays.size)
+    if arm >= 0:
+        update(memory, own, plays, arm)
+    favourites(own)
+    see_game(memory, own, sight.seen[FIELDS * plays.size :])
+    for a in range(plays.size):
+        see_arm(own, a, plays[a], (sums[a] + 1.0) / (plays[a] + 2.0), sight)
+        sight.seen[Field.PLAYED * plays.size + a] = 1.0 if a == arm else 0.0
+    sight.seen[FIELDS * plays.size + Overall.REWARD] = reward
+
+
+@compiled
+def see_game(memory: Any, own: Beliefs, seen: Any) -> None:
+    """Write the overall numbers, but for the reward; ``UNPAID`` is left at 0."""
+    t, horizon = memory[Entry.TIME], memory[Entry.HORIZON]
+    seen[Overall.TIME] = t / horizon
+    seen[Overall.PAST] = math.log(1.0 + t) / LOG_SCALE
+    seen[Overall.LEFT] = math.log(max(1.0, horizon - t)) / LOG_SCALE
+    seen[Overall.KNOWS] = seen[Overall.EXPLORES] = seen[Overall.HIGHEST] = seen[Overall.UNPAID] = 0.0
+    for p in range(own.weights.size):
+        seen[Overall.KNOWS] += own.weights[p] * own.knows[p]
+        seen[Overall.HIGHEST] += own.weights[p] * own.highest[p]
+    for c in range(C0_LEVELS):
+        seen[Overall.EXPLORES] += own.c0[c] * C0[c]
+
+
+@compiled
+def see_arm(own: Beliefs, a: int, plays: int, estimate: float, sight: Sight) -> None:
+    """Write the fields of arm ``a`` and its prices, and add its part to ``UNPAID``."""
+    K, P = own.means.shape
+    seen = sight.seen
+    best = zero = mean = 0.0
+    for p in range(P):
+        own.costs[p] = cost(own, a, p)
+        mean += own.weights[p] * own.means[a, p]
+        zero += own.weights[p] if own.means[a, p] < TIE else 0.0
+        best += own.weights[p] if own.favourite[p] == a else 0.0
+    seen[Field.ESTIMATE * K + a] = estimate
+    seen[Field.PLAYS * K + a] = math.log(1.0 + plays) / LOG_SCALE
+    seen[Field.FAVOURITE * K + a] = best
+    seen[Field.ZERO * K + a] = zero
+    seen[Field.BELIEF * K + a] = mean
+    seen[FIELDS * K + Overall.UNPAID] += best * estimate
+    sort(own.order, own.costs)
+    k, below = 0, 0.0
+    for rung in range(RUNGS):
+        while k < P - 1 and below + own.weights[int(own.order[k])] < QUANTILES[rung]:
+            below += own.weights[int(own.order[k])]
+            k += 1
+        sight.prices[rung, a] = seen[(Field.PRICE + rung) * K + a] = own.costs[int(own.order[k])]
