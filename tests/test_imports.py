@@ -21,7 +21,7 @@ LAYERS = (
     ("baselines.simulation",),
     ("baselines.tasks",),
     ("baselines.scripted*",),
-    ("baselines.rl", "baselines.rl.policy_file", "baselines.rl.steered", "baselines.rl.trained"),
+    ("baselines.rl", "baselines.rl.policy_file", "baselines.rl.trained", "baselines.rl.view"),
     ("baselines.benchmark*",),
     ("baselines.players", "baselines.comparison"),
     ("baselines.rl.*", "baselines.experiments*", "baselines.play"),

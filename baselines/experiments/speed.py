@@ -152,7 +152,7 @@ def simulations() -> Iterator[Row]:
 
 def many_episodes() -> Iterator[Row]:
     """Many episodes of K = 5, T = 200 in one call, against as many rounds of long games."""
-    for name, most in (("profit-target", 1.5), ("ipa", 2.0), ("ppo-k5-t200", 1.5)):
+    for name, most in (("profit-target", 1.5), ("ipa", 2.0), ("ppo", 1.5)):
         short, long = (make(name, n_arms=5, horizon=horizon) for horizon in (HORIZON, EPISODES * HORIZON))
         ours = functools.partial(simulate, short, seeds=range(EPISODES))
         alone = functools.partial(simulate, long, checkpoints=[EPISODES * HORIZON])

@@ -2,7 +2,7 @@
 
 >>> from baselines import rl
 >>> rl.shipped()[:1]
-('ppo-k3-t100',)
+('ppo',)
 
 Playing one needs NumPy and Numba; training one (:mod:`baselines.rl.training`, ``pa-bench train``) needs the extra
 ``[train]``.

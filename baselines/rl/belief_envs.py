@@ -10,6 +10,7 @@ from gymnasium.vector.utils import batch_space
 
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, Sight, observe
 from baselines.scripted.particle_memory import OFFERED, Entry, fresh_memory, memory_size
+from pa_env import spaces
 from pa_env.checks import integers, whole
 from pa_env.compiling import compiled
 from pa_env.layout import NO_ARM, PRINCIPAL_SUM, Floats, Integers
@@ -38,6 +39,8 @@ class WithBeliefs(gym.vector.VectorWrapper):
         self.game, self.particles = game_behind(env), whole("particles", particles, 1)
         if env.metadata.get("autoreset_mode") != AutoresetMode.DISABLED:
             raise ValueError(f"env = {env} must be made by gym.make_vec(..., autoreset_mode='Disabled')")
+        if env.single_action_space != spaces.offers(self.game):
+            raise TypeError(f"env = {env} already takes other actions than incentives: one of these wrappers is enough")
         if self.game.dim:
             raise ValueError(f"env = {env} must have i.i.d. rewards: particles are beliefs about the means of arms")
         n, k = self.num_envs, self.game.n_arms

@@ -118,12 +118,12 @@ def test_one_principal_and_one_seed_make_a_report(tmp_path: Path, principals: li
 
 def test_failed_blocks_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "ROUNDS", 100)  # a seed a block
-    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero", "ipa", "ppo-k3-t100"], seeds=2)
+    out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero", "ipa", "ppo"], seeds=2)
     assert tables.facts(read(out))["failed blocks"] == "0"
     for name in ("zero--1", "ipa--0", "ipa--1"):
         (out / "failures" / f"k3-t100-uniform--{name}.txt").write_text("boom")
         (out / "blocks" / f"k3-t100-uniform--{name}.parquet").unlink()
-    (out / "failures" / "k3-t100-uniform--ppo-k3-t100--0.txt").write_text("left behind by a kill, the block is there")
+    (out / "failures" / "k3-t100-uniform--ppo--0.txt").write_text("left behind by a kill, the block is there")
     whose = "ipa in k3-t100-uniform: 2, zero in k3-t100-uniform: 1"
     assert tables.facts(read(out))["failed blocks"] == f"3 ({whose})"
     _, output = command("report", out)

@@ -285,7 +285,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
 
 def test_a_principal_whose_file_was_changed(tmp_path: Path) -> None:
     file, out = tmp_path / "policy.npz", tmp_path / "out"
-    weights = (Path(rl.__file__).parent / "weights" / "ppo-k3-t100.npz").read_bytes()
+    weights = (Path(rl.__file__).parent / "weights" / "ppo.npz").read_bytes()
     file.write_bytes(weights)
     block = Block(task("tiny"), str(file), 0, 2)
     with locked(out) as store:

@@ -12,7 +12,7 @@ from baselines.rl import comparison
 from baselines.rl.evaluate import compare
 from baselines.tasks import task
 
-SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "oracle", "ppo-k3-t100"))
+SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "oracle", "ppo"))
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +60,12 @@ def test_means_as_json(found: dict[str, dict[str, comparison.Scores]]) -> None:
 def test_the_tables(found: dict[str, dict[str, comparison.Scores]]) -> None:
     text = comparison.markdown(found, "pa-bench compare")
     scores = found[SMALL.name]
-    gain = np.mean(scores["ppo-k3-t100"]["expected_utility"] - scores["zero"]["expected_utility"])
+    gain = np.mean(scores["ppo"]["expected_utility"] - scores["zero"]["expected_utility"])
     assert gain > 0
-    line = next(line for line in text.splitlines() if line.startswith("| k3-t100-uniform | ppo-k3-t100 "))
+    line = next(line for line in text.splitlines() if line.startswith("| k3-t100-uniform | ppo "))
     assert f"+{gain:.3f} ±" in line or f"+{gain:.2f} ±" in line
     assert scores["zero"]["regret"].mean() < scores["epsilon-greedy"]["regret"].mean()
-    ratio = scores["ppo-k3-t100"]["regret"].mean() / scores["zero"]["regret"].mean()
+    ratio = scores["ppo"]["regret"].mean() / scores["zero"]["regret"].mean()
     assert f"| {ratio:.3f} [" in line
     assert "| epsilon-greedy | 20 |" in text
     told = scores["knows-beliefs,objective=utility"]["expected_utility"]

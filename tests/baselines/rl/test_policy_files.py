@@ -17,11 +17,13 @@ import pytest
 
 import baselines
 from baselines import rl
+from baselines.rl.belief_envs import WithBeliefs
 from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
-from baselines.rl.trained import ENTRIES, Entry, Trained, drawn, sections, trained_rule
-from pa_env.kernel.draws import uniform
-from pa_env.layout import NO_ARM
-from pa_env.wrappers import ForLearning
+from baselines.rl.trained import Trained, decide, drawn, network_of
+from baselines.rl.view import FIELDS, OVERALL, RUNGS
+from baselines.scripted.particle_beliefs import MARGIN
+from baselines.scripted.particle_memory import Draw, Entry, memory_size
+from pa_env.kernel.draws import draw, uniform
 
 from ..helpers import python, step_through
 
@@ -32,7 +34,7 @@ def random_policy(scale: float = 0.5, **changes: Any) -> Policy:
     rng = np.random.default_rng(0)
     metadata = {
         "format": FORMAT,
-        "task": "k3-t100-uniform",
+        "tasks": ["k3-t100-uniform"],
         "objective": "utility",
         "seed": 0,
         "steps": 1,
@@ -40,9 +42,7 @@ def random_policy(scale: float = 0.5, **changes: Any) -> Policy:
         "width": WIDTH,
         "sampled": True,
     }
-    weights = {
-        name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes(FORMAT, WIDTH).items()
-    }
+    weights = {name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes(WIDTH).items()}
     return Policy(metadata | changes, weights)
 
 
@@ -68,24 +68,29 @@ def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sam
 
     policy, k, horizon = random_policy(sampled=sampled), 4, 100
     game = gym.make_vec("PrincipalAgent-v0", 1, n_arms=k, horizon=horizon, agent=agent, autoreset_mode="Disabled")
-    envs = ForLearning(game)
-    network = SetActorCritic(envs.single_observation_space, envs.single_action_space, lambda _: 1e-3, width=WIDTH)
+    envs = WithBeliefs(game, particles=16)
+    spaces = envs.single_observation_space, envs.single_action_space
+    network = SetActorCritic(*spaces, lambda _: 1e-3, width=WIDTH, fields=FIELDS, overall=OVERALL)
     for module in (network.mlp_extractor.actor, network.action_net):
         module.load_state_dict({name: torch.from_numpy(policy.weights[name]) for name in module.state_dict()})
-    principal, (seen, _) = Trained(k, horizon, policy), envs.reset(seed=0)
+    principal, (seen, _) = Trained(k, horizon, policy, particles=16), envs.reset(seed=0)
     principal.reset(seed=0)
-    starts, rungs = np.cumsum([ENTRIES, *sections(k, WIDTH)]), set()
+    principal._rng = np.random.default_rng(0)  # so the particles begin as those of the environment
+    rungs, start = set(), memory_size(k, 16)
     for _ in range(horizon):
         with torch.no_grad():
             wanted = network.action_net(network.mlp_extractor.forward_actor(torch.from_numpy(seen))).numpy()[0]
         offer, memory = principal.offer(), principal.request().memory  # type: ignore[union-attr] # it follows a rule
-        np.testing.assert_array_equal(memory[starts[3] : starts[4]], seen[0])
-        np.testing.assert_allclose(memory[starts[7] : starts[8]], wanted, atol=1e-5)
-        action = wanted.argmax()
+        net = network_of(memory, start, k)
+        np.testing.assert_allclose(net.seen, seen[0], rtol=1e-6)
+        np.testing.assert_allclose(net.logits.ravel(), wanted, atol=1e-5)
+        action = int(net.logits.argmax())
         if sampled:
-            action = drawn(memory[starts[7] : starts[8]], uniform(np.uint64(memory[Entry.KEY]), principal.t + 1))
-        rungs.add(action % 5)
-        np.testing.assert_array_equal(offer, envs.actions([action])[0])
+            key = draw(np.uint64(memory[Entry.KEY]), principal.t)
+            action = drawn(net.logits.ravel(), uniform(np.uint64(key), Draw.ACTION * 16 + 1))
+        rungs.add(action % RUNGS)
+        assert np.flatnonzero(offer).tolist() in ([], [action // RUNGS])
+        assert offer[action // RUNGS] == net.prices[action % RUNGS, action // RUNGS]
         seen, _, _, _, info = envs.step([action])
         principal.observe(int(info["arm"][0]), float(info["reward"][0]))
     assert len(rungs) > 1
@@ -98,7 +103,7 @@ def test_it_plays_any_number_of_arms_within_bounds(n_arms: int) -> None:
         _, offers, _ = step_through(principal, 0, n_arms=n_arms, agent="exploratory")
         assert np.isfinite(offers).all()
         assert (np.array(offers) >= 0).all()
-        assert (np.array(offers) <= 1 + 1 / 60).all()
+        assert (np.array(offers) <= 1 + MARGIN).all()
 
 
 def test_step_by_step_and_simulated_games_are_the_same() -> None:
@@ -132,15 +137,15 @@ def test_a_seed_gives_one_game() -> None:
 
 
 def test_relabelled_arms_are_as_likely() -> None:
-    rng, order = np.random.default_rng(0), np.array([2, 0, 1])
-    plays, sums, logits = rng.integers(1, 9, size=3), rng.uniform(0, 9, 3), []
-    bounds = rng.uniform(0, 0.5, (3, 3)).astype(np.float32)  # refused, accepted and last offers
-    starts = np.cumsum([ENTRIES, *sections(3, WIDTH)])
+    order, logits = np.array([2, 0, 1]), []
+    view = np.random.default_rng(0).uniform(size=FIELDS * 3 + OVERALL)
     for chosen in (np.arange(3), order):
-        memory = Trained(3, 60, random_policy()).memory()
-        memory[ENTRIES : ENTRIES + 9] = bounds[:, chosen].ravel()
-        trained_rule()(memory, plays[chosen], sums[chosen], NO_ARM, 0.0, np.zeros(3))
-        logits.append(memory[starts[7] : starts[8]].reshape(3, -1))
+        principal = Trained(3, 60, random_policy())
+        net = network_of(principal.memory(), memory_size(3, principal.particles), 3)
+        net.seen[:] = view
+        net.seen[: FIELDS * 3] = view[: FIELDS * 3].reshape(FIELDS, 3)[:, chosen].ravel()
+        decide(net)
+        logits.append(net.logits)
     assert np.ptp(logits[0]) > 1
     np.testing.assert_allclose(logits[1], logits[0][order], atol=1e-12)
 
@@ -270,11 +275,12 @@ def test_arrays_alone_are_no_policy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": "another 2"}, "format must be"),
+        ({"format": "principal-agent-env policy 1"}, "other versions have to be trained anew"),
         ({"width": 9}, "must be"),
         ({"width": 10**9}, "width"),
         ({"width": True}, "width = True"),
-        ({"task": 3}, "task = 3 must be of type str"),
+        ({"tasks": "k3-t100-uniform"}, "tasks = 'k3-t100-uniform' must be of type list"),
+        ({"tasks": []}, "tasks = .. must be names of tasks"),
         ({"sampled": 1}, "sampled = 1 must be of type bool"),
     ],
 )

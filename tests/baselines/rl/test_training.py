@@ -31,7 +31,14 @@ from pa_env.wrappers import IncentiveGrid
 
 from ..helpers import python
 
-TINY = {"task": "k3-t100-uniform", "steps": 800, "copies": 16, "rollout": 10, "lap": 2, "rounds": 800}
+TINY: dict[str, Any] = {
+    "tasks": ("k3-t100-uniform", "k3-t200-misaligned"),
+    "steps": 800,
+    "copies": 16,
+    "rollout": 10,
+    "lap": 2,
+    "rounds": 800,
+}
 
 
 def test_a_game_with_a_known_best_policy_is_learned() -> None:
@@ -58,7 +65,7 @@ def run(out: Path, **changes: Any) -> dict[str, Any]:
     settings = Settings(**(TINY | changes))
     train(settings, out)
     record: dict[str, Any] = json.loads((out / "run.json").read_text())
-    assert record["settings"] == asdict(settings)
+    assert record["settings"] == json.loads(json.dumps(asdict(settings)))
     return record
 
 
@@ -67,23 +74,27 @@ def test_one_seed_gives_one_policy_and_it_plays(tmp_path: Path, capsys: pytest.C
     assert first == second != third
     assert weights(tmp_path / "a") == weights(tmp_path / "b") != weights(tmp_path / "c")
     policy = read(tmp_path / "a" / "policy.npz")
-    assert (policy.metadata["task"], policy.metadata["steps"]) == ("k3-t100-uniform", 960)  # whole laps
+    assert (policy.metadata["tasks"], policy.metadata["steps"]) == (list(TINY["tasks"]), 960)  # whole laps
     assert any(policy.weights["arm.bias"])
     assert np.isfinite(rl.load(tmp_path / "a" / "policy.npz").offer()).all()
     assert list((tmp_path / "a").glob("events.out.*"))
     assert sorted(path.name for path in (tmp_path / "a").glob("lap-*")) == ["lap-3.pkl", "lap-3.zip"]
     assert len(first["laps"]) == 3
-    assert "lap 3 of 3: likeliest: utility" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "lap 3 of 3" in printed
+    assert "k3-t200-misaligned: likeliest: utility" in printed
 
 
 def test_actions_are_drawn_if_that_is_measurably_better() -> None:
     likeliest, noise = np.ones(100), np.random.default_rng(0).normal(size=100)
     for shift, drawn in ((1.0, True), (0.05, False), (-1.0, False)):
         scores = {"likeliest": likeliest, "drawn": likeliest + shift + noise - noise.mean()}
-        assert (
-            training.better_drawn({how: {"expected_utility": own} for how, own in scores.items()}, "utility") == drawn
-        )
-        assert training.better_drawn({how: {"regret": -own} for how, own in scores.items()}, "regret") == drawn
+        for objective, (score, sign) in training.SCORE.items():
+            found = {"k3-t100-uniform": {how: {score: sign * own} for how, own in scores.items()}}
+            assert training.better_drawn(found, objective) == drawn
+    better, worse = ({"likeliest": {"regret": likeliest}, "drawn": {"regret": likeliest + by}} for by in (-1.0, 9.0))
+    assert training.better_drawn({"k3-t100-uniform": better}, "regret")
+    assert not training.better_drawn({"k3-t100-uniform": better, "k3-t10000-uniform": worse}, "regret")
 
 
 def test_rates_fall_to_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +169,10 @@ def test_a_finished_run_trains_no_more_and_others_are_kept_apart(
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"task": "d3-k5-t100-linear"}, "has linear rewards"),
+        ({"tasks": ("d3-k5-t100-linear",)}, "has linear rewards"),
+        ({"tasks": ()}, "must be at least one"),
+        ({"tasks": ("k3-t100-uniform", "k5-t100-uniform")}, "must have equally many arms"),
+        ({"copies": 15}, "copies = 15 must be a multiple of the number of tasks, 2"),
         ({"objective": "fun"}, "objective = 'fun' is unknown"),
         ({"steps": 0}, "steps = 0"),
         ({"copies": 0}, "copies = 0"),
@@ -189,7 +203,8 @@ def test_the_command_trains_and_compares(tmp_path: Path, monkeypatch: pytest.Mon
         return Settings(*given, **{key: TINY[key] for key in ("copies", "rollout", "lap", "rounds")})
 
     monkeypatch.setattr(training, "Settings", small)
-    arguments = ["--task", "k3-t100-uniform", "--steps", "320", "--out", str(tmp_path), "--episodes", "4"]
+    tasks = [part for name in TINY["tasks"] for part in ("--task", name)]
+    arguments = [*tasks, "--steps", "320", "--out", str(tmp_path), "--episodes", "4"]
     shown = CliRunner().invoke(app, ["train", *arguments])
     assert shown.exit_code == 0, shown.output
     assert "lap 1 of 1" in shown.output
