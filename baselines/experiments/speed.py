@@ -28,7 +28,9 @@ from baselines.experiments import numpy_loop
 from baselines.experiments.speed_agents import agents
 from baselines.experiments.speed_row import DRAWS, ROUNDS, Row, batched, best_of, held, numpy_draws
 from baselines.protocol import Principal
-from baselines.registry import make
+from baselines.registry import WEIGHTS, make
+from baselines.rl.policy_file import read
+from baselines.rl.trained import Trained
 from baselines.simulation import simulate
 from pa_env import principal_agent_v0
 from pa_env.game import Game
@@ -152,7 +154,7 @@ def simulations() -> Iterator[Row]:
 
 def many_episodes() -> Iterator[Row]:
     """Many episodes of K = 5, T = 200 in one call, against as many rounds of long games."""
-    for name, most in (("profit-target", 1.5), ("ipa", 2.0), ("ppo", 1.5)):
+    for name, most in (("profit-target", 1.5), ("ipa", 2.0)):
         short, long = (make(name, n_arms=5, horizon=horizon) for horizon in (HORIZON, EPISODES * HORIZON))
         ours = functools.partial(simulate, short, seeds=range(EPISODES))
         alone = functools.partial(simulate, long, checkpoints=[EPISODES * HORIZON])
@@ -160,15 +162,30 @@ def many_episodes() -> Iterator[Row]:
         yield Row(label, ours, rounds, alone, rounds, "times a round of one long game", most, repeats=5)
 
 
-def episode_microseconds() -> float:
-    """Microseconds of one of many episodes of ``elimination``, a coroutine, best of several."""
-    principal = make("elimination", n_arms=5, horizon=HORIZON)
+def microseconds(principal: Principal, episodes: int) -> float:
+    """Microseconds of one of many episodes of a principal against the empirical-mean agent, best of several."""
     seconds = []
     for _ in range(6):
         start = time.perf_counter()
-        simulate(principal, seeds=range(EPISODES))
+        simulate(principal, seeds=range(episodes))
         seconds.append(time.perf_counter() - start)
-    return 1e6 * min(seconds) / EPISODES
+    return 1e6 * min(seconds) / episodes
+
+
+def elimination_microseconds() -> float:
+    """Of an episode of a coroutine."""
+    return microseconds(make("elimination", n_arms=5, horizon=HORIZON), EPISODES)
+
+
+def particle_microseconds() -> float:
+    """Of a round with 64 particles."""
+    return microseconds(make("particle", n_arms=5, horizon=HORIZON, particles=64), EPISODES // 50) / HORIZON
+
+
+def trained_microseconds() -> float:
+    """Of a round of a trained principal with 96 particles."""
+    policy = read(WEIGHTS / "ppo.npz")
+    return microseconds(Trained(5, HORIZON, policy, particles=96), EPISODES // 50) / HORIZON
 
 
 def peak_megabytes() -> float:
@@ -227,7 +244,9 @@ def measured(only: str, repeats: int) -> Iterator[tuple[str, ...]]:
     for name, value, unit, bound, target in (
         ("import pa_env", import_seconds, "s", "at most", 0.7),
         ("batched, 4096 copies, memory", page_faults, "page faults a step", "at most", 1.0),
-        (f"{EPISODES:,} episodes, elimination, T = {HORIZON}", episode_microseconds, "us each", "at most", 100.0),
+        (f"{EPISODES:,} episodes, elimination, T = {HORIZON}", elimination_microseconds, "us each", "at most", 100.0),
+        ("particle, 64 particles, K = 5", particle_microseconds, "us a round", "at most", 12.0),
+        ("ppo, 96 particles, K = 5", trained_microseconds, "us a round", "at most", 25.0),
         ("peak memory, elimination, T = 1e+08", peak_megabytes, "MB", "at most", 300.0),
         ("default benchmark, CPU time in the game", cost.share_in_game, "of all", "at least", 0.5),
         ("benchmark, 2 processes to 1", cost.two_workers_to_one, "of the time", "at most", 0.55),

@@ -74,6 +74,9 @@ def markdown(found: dict[str, dict[str, Scores]], command: str) -> str:
         " `oracle` and `knows-beliefs` are privileged. The share is how much of the way from the best script to"
         f" `knows-beliefs`, which is told what the agent believes, the trained principal has come. {REGRETS}",
         gains(found),
+        "## Across tasks\n\nUtility divided by that of the best script of each task: the mean over tasks and the lowest,"
+        " with the task where it is.",
+        across(found),
     ]
     for name, scores in found.items():
         lines = ["| principal | episodes | utility | R_T | R_T^oracle |", "|---|---|---|---|---|"]
@@ -99,6 +102,22 @@ def gains(found: dict[str, dict[str, Scores]]) -> str:
             earned = gain(own, scores[richest]), share(scores, spec, richest, "expected_utility")
             ratio = ratio_interval(own["regret"], scores[least]["regret"]), share(scores, spec, least, "regret")
             lines.append(f"| {' | '.join((name, spec, label(richest), *earned, label(least), *ratio))} |")
+    return "\n".join(lines)
+
+
+def across(found: dict[str, dict[str, Scores]]) -> str:
+    """A row for each principal that plays every task and is not privileged, by its mean."""
+    ratios: dict[str, dict[str, float]] = {}
+    for name, scores in found.items():
+        means = {spec: own["expected_utility"].mean() for spec, own in scores.items() if not privileged(spec)}
+        best = max(mean for spec, mean in means.items() if not trained(spec))
+        for spec, mean in means.items():
+            ratios.setdefault(spec, {})[name] = mean / best
+    everywhere = {spec: own for spec, own in ratios.items() if len(own) == len(found)}
+    lines = ["| principal | mean | lowest | where |", "|---|---|---|---|"]
+    for spec, own in sorted(everywhere.items(), key=lambda item: -np.mean(list(item[1].values()))):
+        worst = min(own, key=lambda name: own[name])
+        lines.append(f"| {label(spec)} | {np.mean(list(own.values())):.3f} | {own[worst]:.3f} | {worst} |")
     return "\n".join(lines)
 
 

@@ -22,7 +22,6 @@ GAMES = (
 # Name -> arguments of baselines.rl.training.Settings.
 RECIPES: dict[str, dict[str, Any]] = {
     "ppo": {"tasks": GAMES, "steps": 36_000_000},
-    "ppo-regret": {"tasks": GAMES, "objective": "regret", "steps": 36_000_000},
 }
 
 

@@ -73,6 +73,23 @@ def test_the_tables(found: dict[str, dict[str, comparison.Scores]]) -> None:
     assert f"| {gain / way:.0%} |" in line
 
 
+def test_across_tasks_utility_is_relative_to_the_best_script() -> None:
+    earned = {
+        "one": {"zero": 10.0, "ipa": 8.0, "ppo": 12.0, "oracle": 99.0},
+        "two": {"zero": 4.0, "ipa": 5.0, "ppo": 4.5},
+    }
+    found = {
+        name: {spec: {"expected_utility": np.full(3, mean)} for spec, mean in means.items()}
+        for name, means in earned.items()
+    }
+    rows = [line.strip("| ").split(" | ") for line in comparison.across(found).splitlines()[2:]]
+    assert rows == [
+        ["ppo", "1.050", "0.900", "two"],
+        ["zero", "0.900", "0.800", "two"],
+        ["ipa", "0.900", "0.800", "one"],
+    ]
+
+
 def test_a_script_that_is_no_worse_than_the_yardstick_leaves_nothing_to_close() -> None:
     scores = {name: {"regret": np.full(2, value)} for name, value in (("a", 1.0), ("b", 2.0), ("knows-beliefs", 3.0))}
     assert comparison.share(scores, "a", "b", "regret") == "-"
