@@ -6,6 +6,7 @@ import pytest
 import baselines
 from baselines import rl
 from baselines.registry import WEIGHTS
+from baselines.rl.evaluate import TRIAL_SEEDS
 from baselines.rl.policy_file import read
 from baselines.rl.recipes import RECIPES
 from baselines.tasks import task
@@ -36,7 +37,7 @@ def test_each_plays_any_game(name: str, n_arms: int, horizon: int) -> None:
 def earned(name: str, where: str, episodes: int) -> float:
     played = task(where)
     principal = baselines.make(name, n_arms=played.n_arms, horizon=played.horizon)
-    seeds = range(episodes)
+    seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
     run = baselines.simulate(principal, played.instance, played.make_agent(), seeds=seeds, checkpoints=[played.horizon])
     return float(run.expected_utility.mean())
 
@@ -44,7 +45,7 @@ def earned(name: str, where: str, episodes: int) -> float:
 @pytest.mark.parametrize("where", ["k5-t200-uniform", "k5-t200-misaligned"])
 def test_the_one_for_utility_earns_more_than_every_script(where: str) -> None:
     names = ("ppo", "zero", "profit-target", "bracket-ucb", "particle")
-    assert max(names, key=lambda name: earned(name, where, 1000)) == "ppo"
+    assert max(names, key=lambda name: earned(name, where, 500)) == "ppo"
 
 
 def test_they_take_no_parameters() -> None:
