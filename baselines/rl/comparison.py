@@ -74,8 +74,8 @@ def markdown(found: dict[str, dict[str, Scores]], command: str) -> str:
         " `oracle` and `knows-beliefs` are privileged. The share is how much of the way from the best script to"
         f" `knows-beliefs`, which is told what the agent believes, the trained principal has come. {REGRETS}",
         gains(found),
-        "## Across tasks\n\nUtility divided by that of the best script of the task: mean over tasks, and the lowest with"
-        " its task.",
+        "## Across tasks\n\nUtility divided by that of the best script of the task: mean over tasks, and the lowest"
+        " with its task.",
         across(found),
     ]
     for name, scores in found.items():
