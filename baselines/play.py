@@ -27,8 +27,9 @@ class PrincipalSeat:
     """You offer, a scripted agent answers: what you are told, and how your answer is read."""
 
     help = """\
-You are the principal. Each round you offer incentives, and the agent plays the arm with the highest belief + incentive.
-You get that arm's reward and pay its incentive. You see neither the agent's beliefs nor its rewards.
+You are the principal. In each round you offer incentives, and the agent plays
+the arm with the highest belief + incentive. You get the reward of that arm and
+pay its incentive. You see neither the agent's beliefs nor its rewards.
   2 0.4        0.4 on arm 2, nothing on the others
   0 0.4 0.1    a number for each arm, if there are three or more
   Enter        no incentive
@@ -90,7 +91,8 @@ class AgentSeat:
     """A scripted principal offers, you answer: what you are told, and how your answer is read."""
 
     help = """\
-You are the agent. Each round the principal offers incentives, and you play an arm. You get its reward and incentive.
+You are the agent. In each round the principal offers incentives, and you play
+an arm. You get its reward and its incentive.
   2    play arm 2
   ?  this text    q  stop"""
 
@@ -188,7 +190,7 @@ def _compare(console: Console, seat: Seat, rounds: int, earned: float) -> None:
     for arm, (theta, mu) in enumerate(zip(instance.theta, instance.mu, strict=True)):
         truth.add_row(str(arm), f"{theta:.2f}", f"{mu:.2f}")
     console.print(truth)
-    table = Table("who", "earned", title=f"{rounds} rounds with the same random draws")
+    table = Table("who", "earned", title=f"After round {rounds}, with the same random draws")
     for who, total in {"you": earned, **seat.others(rounds)}.items():
         table.add_row(who, f"{total:.2f}")
     console.print(table)
