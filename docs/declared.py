@@ -122,7 +122,7 @@ def observation(name: str, mode: str = "summary") -> str:
         if mode == "learning":
             said |= {
                 "PLAY_SHARE": "log(1 + plays) / 4",
-                "ACCEPTED": "smallest accepted offer; of an arm never played, .3 above its largest refused one",
+                "ACCEPTED": "smallest accepted incentive; for an arm never played, .3 above its largest refused one",
             }
     rows = []
     for i, block in enumerate(blocks):

@@ -19,9 +19,8 @@ the regret. Each drawing marks these as hidden. A picture is for people; nothing
 ...     plays=np.array([1, 2]), beliefs=np.array([0.4, 0.3]), optimal_incentives=np.array([0.0, 0.1]),
 ...     theta=np.array([0.2, 0.9]), mu=np.array([0.6, 0.2]), regret=0.25, agent="oracle", curve=np.empty((0, 2)),
 ... )
->>> print("\\n".join(ansi(frame).splitlines()[1:3]))
-last round: arm 1, incentive 0.500, reward 1.000
-utility 1.50   ~regret 0.25
+>>> print(*ansi(frame).splitlines()[1:3], sep="; ")
+last round: arm 1, incentive 0.500, reward 1.000; utility 1.50   ~regret 0.25
 """
 
 import math

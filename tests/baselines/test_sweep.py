@@ -432,7 +432,7 @@ def test_agents_instances_and_principals_of_ones_own(tmp_path: Path) -> None:
     [
         (["--agent", "opl"], "agent = 'opl' is unknown"),
         (["--instance", "unform"], "instance = 'unform' is unknown"),
-        (["--instance", "ipa-k5", "--arms", "4"], "instance has 5 arms, this game n_arms = 4"),
+        (["--instance", "ipa-k5", "--arms", "4"], "instance has 5 arms, but this game has n_arms = 4"),
         (["--agent", "nowhere.py:Agent"], "agent = 'nowhere.py:Agent': there is no file nowhere.py"),
         (["--agent", "exploratory,c=3"], "'c' is unknown"),
         (["--agent", "ols", "--seeds", "1"], "agent = 'ols' needs linear rewards"),
