@@ -122,7 +122,7 @@ an arm. You get its reward and its incentive.
         return f"You got {reward:.2f} for arm {action}; the principal got {info['utility']:.2f}."
 
     def others(self, rounds: int) -> dict[str, float]:
-        """What one earns who always plays the highest mean + incentive."""
+        """What an agent that always plays the highest mean + incentive would have earned."""
         seen, _ = self.env.reset(seed=self.seed)
         earned = 0.0
         for _ in range(rounds):
@@ -139,11 +139,11 @@ def play(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: s
     """Play an episode.
 
     Args:
-        seat: yours, principal or agent.
-        opponent: spec of who has the other one.
-        n_arms: None: the instance's own, or 3.
+        seat: your own: principal or agent.
+        opponent: spec of the other player.
+        n_arms: number of arms; None: the instance's own, or 3.
         horizon: rounds.
-        instance: spec of what is unknown.
+        instance: spec of the instances.
         seed: of the game.
     """
     known("seat", seat, ("principal", "agent"))

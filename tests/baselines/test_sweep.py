@@ -305,7 +305,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     with python(code + SWEEP.format(principals=("zero",), seeds=1, out=str(out))) as process:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "File too large; what was written before is whole, and kept" in errors
+    assert "File too large; earlier files are complete, and kept" in errors
     assert kept(out) == {}
     assert sorted(contents(out)) == ["benchmark.json", "lock"]
     sweep.run(sweep.plan(tasks("k5-t1000-uniform"), ("zero",), 1), out, "pa-bench run", sweep.Engine(workers=1))
@@ -330,7 +330,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
     assert (
-        errors.splitlines()[-1] == "Stopped; what was kept on disk is whole, and commands that resume go on from there."
+        errors.splitlines()[-1] == "Stopped. Files on disk are complete, and commands that resume continue from there."
     )
     wait_for_the_end_of(workers)
 
