@@ -2,7 +2,7 @@
 
 The agent plays the arm with the largest mean + incentive. It prefers arm 1, and the principal earns most from arm 0,
 which costs 0.5. The principal knows neither: it makes offers, is refused, and learns from the answers.
-It is one game, picked among a few because it is easy to follow; the benchmark says how well principals do.
+It is one game, picked from a few because it is easy to follow; the benchmark shows how well principals do.
 
     python examples/animation.py docs/game.gif
 """

@@ -1,4 +1,4 @@
-r"""Evaluate principals beside each other: on common seeds, so that differences are paired and luck cancels.
+r"""Evaluate principals side by side, on common seeds, so that differences between them are paired.
 
 Two of them were trained on this game, for utility and for R_T. The same comparison from the command line, with tables,
 figures and a page, is
@@ -30,7 +30,7 @@ from baselines import rl
 
 ARMS, HORIZON = 5, 200
 REFERENCE = "profit-target"
-# Trained on this very game, for utility and for R_T; other policies are for other instances, agents or sizes.
+# Trained on this game, for utility and for R_T; other policies are for other instances, agents or sizes.
 TRAINED = [name for name in (f"ppo-k{ARMS}-t{HORIZON}", f"ppo-k{ARMS}-t{HORIZON}-regret") if name in rl.shipped()]
 
 
