@@ -39,10 +39,10 @@ def answer(offer: NDArray[np.float64], arm: int) -> tuple[str, str]:
     """What the agent did with an offer, in words, and their colour."""
     target = int(offer.argmax())
     if offer[target] < 0.005:  # shown as 0.00
-        return f"no offer to speak of: the agent plays arm {arm}", NOTHING
+        return f"no incentive: the agent plays arm {arm}", NOTHING
     if arm == target:
-        return f"offer {offer[target]:.2f} on arm {target}: accepted", ACCEPTED
-    return f"offer {offer[target]:.2f} on arm {target}: refused, the agent plays arm {arm}", REFUSED
+        return f"incentive {offer[target]:.2f} on arm {target}: accepted", ACCEPTED
+    return f"incentive {offer[target]:.2f} on arm {target}: refused, the agent plays arm {arm}", REFUSED
 
 
 def main(path: str) -> None:

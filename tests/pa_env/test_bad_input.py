@@ -806,7 +806,7 @@ def episodes(game: Game, memories: Any, marks: Any) -> Any:
         (lambda game: game.hold(OFFER, 5, stop_with(np.zeros(2))), "and its original entries"),
         (lambda game: game.hold(OFFER, 5, stop_with(np.full(6, np.nan))), "and its original entries"),
         (lambda game: game.hold(OFFER, 5, stop_with(np.frombuffer(bytes(48)))), "and its original entries"),
-        (lambda game: game.hold(OFFER, 5, StopRule(K, 1.0, 1.0)), "must be of one of 3 arms"),
+        (lambda game: game.hold(OFFER, 5, StopRule(K, 1.0, 1.0)), "must have a target among 3 arms"),
         (lambda game: game.follow(compile_rule(looks_for_memory), np.zeros(6), 5, (99, 0.0)), "the arm of last = 99"),
         (lambda game: game.agent_view(np.zeros(2)), "incentives has shape (2,)"),
         (lambda game: game.begin([1, 2]), "seeds = [1, 2] must be a list of 1"),
