@@ -61,7 +61,10 @@ def run(
     out: Path = typer.Option(Path("results/benchmark"), help="Folder of the results."),
     overwrite: bool = typer.Option(False, help="Replay results that were played by other code, instead of refusing."),
     config: Path | None = typer.Option(
-        None, is_eager=True, callback=_config, help='TOML file of options that are not given: task = ["tiny"].'
+        None,
+        is_eager=True,
+        callback=_config,
+        help='TOML file with options that are not given here, as in task = ["tiny"].',
     ),
     trace: bool = typer.Option(False, help="Keep every round too, in the folder traces of the results."),
     quiet: bool = QUIET,
@@ -155,7 +158,7 @@ def report(
 @app.command()
 def leaderboard(
     directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
-    out: Path = typer.Option(Path("LEADERBOARD.md"), help="Where it goes."),
+    out: Path = typer.Option(Path("LEADERBOARD.md"), help="File to write."),
 ) -> None:
     """Rank the principals of every task in a Markdown file.
 
@@ -176,7 +179,7 @@ def play(
     agent: str = typer.Option("empirical-mean", help="Your opponent if you are the principal: a name or your own."),
     instance: str = typer.Option("uniform", help="A family of instances, or your own."),
     principal: str = typer.Option("profit-target", help="Your opponent if you are the agent: a name or your own."),
-    seed: int = typer.Option(0, min=0, help="Another seed, another game."),
+    seed: int = typer.Option(0, min=0, help="Of the game."),
 ) -> None:
     """Play the game yourself in the terminal.
 
@@ -216,7 +219,7 @@ def compare(
 
 def main() -> None:
     """Entry point of ``pa-bench``."""
-    os.environ["PYTHONSAFEPATH"] = "1"  # for the processes that play: they would look in the current folder first
+    os.environ["PYTHONSAFEPATH"] = "1"  # for the processes that play, which would search the current folder first
     app()
 
 

@@ -1,4 +1,4 @@
-"""What there is to choose from: tasks, suites, principals, agents and families of instances, with their parameters."""
+"""Lists of tasks, suites, principals, agents and families of instances, with their parameters."""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""What all commands share: the application, and how mistakes and failures are told."""
+"""What all commands share: the application, and how errors are reported."""
 
 import shlex
 import sys
@@ -30,7 +30,7 @@ def about(
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Mistakes of the user are told in a line, without a traceback; so is Ctrl-C."""
+    """Report a user's mistake, or Ctrl-C, in one line without a traceback."""
     try:
         yield
     except BrokenPipeError:
@@ -40,10 +40,10 @@ def told() -> Iterator[None]:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(1) from None
     except ModuleNotFoundError as error:
-        typer.echo(f"Error: {error}; the extras [bench], [train] and [ray] bring what commands need", err=True)
+        typer.echo(f"Error: {error}; commands need the extras [bench], [train] or [ray]", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        typer.echo("Stopped; what was kept on disk is whole, and commands that resume go on from there.", err=True)
+        typer.echo("Stopped. Files on disk are complete, and commands that resume continue from there.", err=True)
         raise typer.Exit(130) from None
 
 
@@ -55,6 +55,6 @@ def command_line() -> str:
 def tell_failures(failures: list[Path]) -> None:
     """Say which blocks failed, and end with an error if any did."""
     if failures:
-        typer.echo(f"{len(failures)} blocks failed; why is in {failures[0].parent}, as in", err=True)
+        typer.echo(f"{len(failures)} blocks failed; the reasons are in {failures[0].parent}, for example:", err=True)
         typer.echo(failures[0].read_text("utf-8", errors="replace"), err=True)
         raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""Writing to disk: files that are whole or absent, and folders that one command at a time may write to."""
+"""Writing to disk: files that are complete or absent, and folders that one command at a time may write to."""
 
 import os
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 
-HALF_WRITTEN = ".[0-9]*.tmp"  # what a process that was killed may leave beside a file
+HALF_WRITTEN = ".[0-9]*.tmp"  # what a killed process may leave beside a file
 
 
 class StoreError(OSError):
@@ -18,9 +18,9 @@ def only_writer(path: Path, lock: Path, remedy: str = "name another folder by --
     """Keep other commands from writing to a folder or a file; the lock does not outlive this process.
 
     Args:
-        path: What is written to.
-        lock: A file that stands for it, made with its folder if need be.
-        remedy: What else the user can do.
+        path: what is written to.
+        lock: the lock file; it and its folder are made if they do not exist.
+        remedy: what else the user can do.
     """
     from filelock import FileLock, Timeout  # of the extras [bench] and [train]
 
@@ -47,8 +47,8 @@ def remove_half_written(*directories: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BufferedIOBase]:
-    """A file to write to, which is there with all of its bytes after the block, or not at all."""
-    # Hidden names are passed over by readers of a folder of Parquet files.
+    """A file to write to, which exists with all of its bytes after the block, or not at all."""
+    # A hidden name, which readers of a folder of Parquet files skip.
     temporary = path.with_name(f".{os.getpid()}.{path.name}.tmp")
     try:
         with temporary.open("wb") as file:
@@ -57,12 +57,12 @@ def whole_file(path: Path) -> Iterator[BufferedIOBase]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise StoreError(f"{path} can't be written: {error}; what was written before is whole, and kept") from error
+        raise StoreError(f"{path} can't be written: {error}; earlier files are complete, and kept") from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there with all of its bytes, or not at all."""
+    """Write a file completely or not at all."""
     with whole_file(path) as file:
         file.write(data)

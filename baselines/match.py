@@ -37,7 +37,7 @@ class Match:
         return Recorded(totals, plays, misses, offers, beliefs)
 
     def play_to(self, mark: int) -> None:
-        """Play on until ``mark`` rounds are played in all; a request cut there goes on at the next call."""
+        """Play on until ``mark`` rounds are played in all; a request that is cut there continues at the next call."""
         principal, game = self.principal, self.game
         plays, sums = game.arrays.plays[0], game.arrays.arms[0, PRINCIPAL_SUM]  # views
         while principal.t < mark:

@@ -27,8 +27,9 @@ class PrincipalSeat:
     """You offer, a scripted agent answers: what you are told, and how your answer is read."""
 
     help = """\
-You are the principal. Each round you offer incentives, and the agent plays the arm with the highest belief + incentive.
-You get that arm's reward and pay its incentive. You see neither the agent's beliefs nor its rewards.
+You are the principal. In each round you offer incentives, and the agent plays
+the arm with the highest belief + incentive. You get the reward of that arm and
+pay its incentive. You see neither the agent's beliefs nor its rewards.
   2 0.4        0.4 on arm 2, nothing on the others
   0 0.4 0.1    a number for each arm, if there are three or more
   Enter        no incentive
@@ -90,7 +91,8 @@ class AgentSeat:
     """A scripted principal offers, you answer: what you are told, and how your answer is read."""
 
     help = """\
-You are the agent. Each round the principal offers incentives, and you play an arm. You get its reward and incentive.
+You are the agent. In each round the principal offers incentives, and you play
+an arm. You get its reward and its incentive.
   2    play arm 2
   ?  this text    q  stop"""
 
@@ -120,7 +122,7 @@ You are the agent. Each round the principal offers incentives, and you play an a
         return f"You got {reward:.2f} for arm {action}; the principal got {info['utility']:.2f}."
 
     def others(self, rounds: int) -> dict[str, float]:
-        """What one earns who always plays the highest mean + incentive."""
+        """What an agent that always plays the highest mean + incentive would have earned."""
         seen, _ = self.env.reset(seed=self.seed)
         earned = 0.0
         for _ in range(rounds):
@@ -137,11 +139,11 @@ def play(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: s
     """Play an episode.
 
     Args:
-        seat: yours, principal or agent.
-        opponent: spec of who has the other one.
-        n_arms: None: the instance's own, or 3.
+        seat: your own: principal or agent.
+        opponent: spec of the other player.
+        n_arms: number of arms; None: the instance's own, or 3.
         horizon: rounds.
-        instance: spec of what is unknown.
+        instance: spec of the instances.
         seed: of the game.
     """
     known("seat", seat, ("principal", "agent"))
@@ -188,7 +190,7 @@ def _compare(console: Console, seat: Seat, rounds: int, earned: float) -> None:
     for arm, (theta, mu) in enumerate(zip(instance.theta, instance.mu, strict=True)):
         truth.add_row(str(arm), f"{theta:.2f}", f"{mu:.2f}")
     console.print(truth)
-    table = Table("who", "earned", title=f"{rounds} rounds with the same random draws")
+    table = Table("who", "earned", title=f"After round {rounds}, with the same random draws")
     for who, total in {"you": earned, **seat.others(rounds)}.items():
         table.add_row(who, f"{total:.2f}")
     console.print(table)

@@ -110,14 +110,14 @@ def _from_spec(spec: str, game: Game) -> Principal:
 def _from_object(principal: Principal, game: Game) -> Principal:
     for name in ("n_arms", "horizon"):
         if getattr(principal, name) != getattr(game, name):
-            raise ValueError(f"it has {name} = {getattr(principal, name)}, and the game {getattr(game, name)}")
+            raise ValueError(f"it has {name} = {getattr(principal, name)}, but the game has {getattr(game, name)}")
     return copy.deepcopy(principal)
 
 
 def _from_class(made: type[Principal], game: Game) -> Principal:
     told = {"arms": game.features[0]} if "arms" in inspect.signature(made).parameters else {}
     if told and not game.dim:
-        raise ValueError("it must be told the arms, and these rewards are not linear")
+        raise ValueError("it needs the arms as vectors, but these rewards are not linear")
     return made(game.n_arms, game.horizon, **told)
 
 
@@ -157,7 +157,7 @@ def seeds_of(seeds: int | Iterable[int]) -> list[int]:
     if isinstance(seeds, Iterable):
         found = [whole("seeds", seed, 0) for seed in seeds]
         if not found or len(set(found)) < len(found):
-            raise ValueError(f"seeds = {seeds!r} must be different seeds, at least one")
+            raise ValueError(f"seeds = {seeds!r} must be one or more different seeds")
         return found
     return list(range(whole("seeds", seeds, 1)))
 

@@ -1,6 +1,6 @@
 """What a principal is: ``reset``, ``offer``, ``observe``, ``predict``, and one coroutine that reads like pseudocode.
 
-An author writes ``rounds()``, a generator that yields what to offer next and is sent what came of it:
+An author writes ``rounds()``, a generator that yields what to offer next and is sent what happened:
 
 >>> from baselines.protocol import Principal, hold
 >>> class Haggler(Principal):
@@ -33,9 +33,9 @@ from pa_env.rules import StopRule
 
 
 class Outcome(NamedTuple):
-    """What a request brought."""
+    """What happened in the rounds of a request."""
 
-    rounds: int  # really played
+    rounds: int  # that were played
     plays: Integers  # of each arm
     rewards: Floats  # sum of the rewards X of each arm
 
@@ -117,8 +117,8 @@ class Principal:
 
     name: ClassVar[str] = ""
     privileged: ClassVar[bool] = False  # whether it must be shown the game by `attach`
-    stand_in: ClassVar[bool] = False  # whether it only takes the place of a published algorithm
-    longest: ClassVar[float] = math.inf  # rounds of the longest tasks that list it: beyond, it would take too long
+    stand_in: ClassVar[bool] = False  # whether it takes the place of a published algorithm whose details are not known
+    longest: ClassVar[float] = math.inf  # longest horizon of the tasks that list it, because it is slow
 
     def __init__(self, n_arms: int, horizon: int) -> None:
         self.n_arms = whole("n_arms", n_arms, 1)
@@ -144,7 +144,11 @@ class Principal:
     # ------------------------------------------------------------------------------------- one round at a time
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin an episode. Without a seed, the next of the principal's own stream of seeds."""
+        """Begin an episode.
+
+        Args:
+            seed: of the principal's own randomness; None: the next of its own stream of seeds.
+        """
         self.seed = seed_of(seed)
         self._source = self._own_seeds.spawn(1)[0] if seed is None else None
         self._rng: np.random.Generator | None = None
@@ -174,7 +178,7 @@ class Principal:
         return mean
 
     def offer(self) -> Floats:
-        """The incentives (n_arms,) of the next round; the same until ``observe`` is told what came of them."""
+        """The incentives (n_arms,) of the next round; the same until ``observe`` is called."""
         if self._offered is None:
             request = self.request()
             self._offered = self.held_offer[0].copy()
@@ -183,9 +187,14 @@ class Principal:
         return self._offered.copy()
 
     def observe(self, arm: int, reward: float) -> None:
-        """Take in the arm played and the principal's reward X."""
+        """Observe the outcome of a round.
+
+        Args:
+            arm: the arm that was played.
+            reward: the principal's reward X, before it pays.
+        """
         if self._offered is None:
-            raise RuntimeError("observe() must follow offer(): there is no offer that this round could have answered")
+            raise RuntimeError("observe() must follow offer(): no offer has been made for this round")
         arm, reward = arm_index("arm", arm, self.n_arms), finite("reward", reward)
         plays, sums = self.plays.copy(), self.sums.copy()
         plays[arm] += 1
@@ -209,9 +218,9 @@ class Principal:
 
         Args:
             observation: (n, size), or (size,) for one environment.
-            state: one principal for each environment: pass back what the last call returned.
-            episode_start: not needed: an episode begins where the observation says t = 0.
-            deterministic: not needed: what is random comes from the principal's seed.
+            state: what the last call returned, one principal for each environment; None at the start.
+            episode_start: ignored: an episode begins where the observation says t = 0.
+            deterministic: ignored: randomness comes from the principal's seed.
         """
         batch = np.atleast_2d(observation)
         state = tuple(self._twin(i) for i in range(len(batch))) if state is None else state
@@ -262,7 +271,7 @@ class Principal:
         return self._request.rounds - (self.t - self._before[0])
 
     def take_in(self, rounds: int, plays: Integers, sums: Floats) -> None:
-        """Take in rounds of the request; when it is over, tell the algorithm what it brought.
+        """Count rounds of the request; when it is complete, send the algorithm its outcome.
 
         Args:
             rounds: how many were played.
@@ -275,7 +284,7 @@ class Principal:
             self._advance(Outcome(self.t - t, plays - plays_before, sums - sums_before))
 
     def _advance(self, outcome: Outcome | None) -> None:
-        """Move the coroutine on to its next request; once it has ended, nothing is offered any more."""
+        """Advance the coroutine to its next request; once it has ended, nothing is offered."""
         try:
             request = self._coroutine.send(outcome)  # type: ignore[union-attr,arg-type] # it starts with None
         except StopIteration:
@@ -293,7 +302,7 @@ class Principal:
                 self.held_stop = StopRule(request.target, *request.stop)
         elif not isinstance(request, Follow):
             raise TypeError(f"{self.name!r} yielded {request!r}: rounds() must yield hold(), offer() or follow()")
-        if type(request.rounds) is not int or request.rounds < 1:  # most are, and the check takes a while
+        if type(request.rounds) is not int or request.rounds < 1:  # most are, and the full check is slow
             whole("rounds", request.rounds, 1, math.inf)
         self._request: Request = request
         self._before = (self.t, self.plays, self.sums)
@@ -301,7 +310,7 @@ class Principal:
 
 
 def _shown(value: Any) -> str:
-    """A parameter as Python would take it, on one line; of a matrix only the shape."""
+    """A parameter as Python code on one line; of a matrix only the shape."""
     if isinstance(value, np.ndarray):
         return f"<array of shape {value.shape}>" if value.ndim > 1 else repr(value.tolist())
     return repr(value)

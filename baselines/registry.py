@@ -1,4 +1,4 @@
-"""The one list of principals' names, and how a string gives a name with its parameters: ``elimination,delta=0.01``."""
+"""The names of the principals, and specs: strings that give a name with parameters, ``elimination,delta=0.01``."""
 
 import functools
 import importlib
@@ -41,7 +41,7 @@ FLAGS = {"true": True, "True": True, "false": False, "False": False}
 
 
 class Spec(NamedTuple):
-    """A string that names something, taken apart."""
+    """The parts of a spec."""
 
     where: str
     """A name, a file, or a module."""
@@ -56,14 +56,14 @@ class Spec(NamedTuple):
 
 
 def parse(spec: str, what: str = "principal") -> Spec:
-    """Take a spec apart; nothing is imported.
+    """Split a spec into its parts; nothing is imported.
 
     >>> parse("exploratory,c0=0.5").parameters
     {'c0': 0.5}
 
     Args:
         spec: ``name``, ``path/to/file.py:Name`` or ``module:Name``, and parameters, as in ``name,delta=0.01``.
-        what: it names, for messages.
+        what: what the spec names, for messages.
     """
     head, *pairs = spec.split(",")
     where, _, own = head.partition(":")
@@ -71,12 +71,14 @@ def parse(spec: str, what: str = "principal") -> Spec:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.isidentifier() or name in parameters:
-            raise ValueError(f"{what} = {spec!r}: {pair!r} must be a parameter and its value, as in name=value, once")
+            raise ValueError(
+                f"{what} = {spec!r}: {pair!r} must be a parameter and its value, as in name=value, and given once"
+            )
         parameters[name] = number = _value(value)
         if isinstance(number, int) and abs(number) > sys.float_info.max:
             raise ValueError(f"{what} = {head!r}: {name} = {value} must be a number that a float can hold")
     if where.endswith(".py") and not own:
-        raise ValueError(f"{what} = {spec!r} must say which name of the file, as in {where}:Name")
+        raise ValueError(f"{what} = {spec!r} must name something in the file, as in {where}:Name")
     if where.endswith(POLICY) and own:
         raise ValueError(f"{what} = {spec!r}: a trained policy has no class {own!r}")
     return Spec(where, own, parameters)
@@ -117,7 +119,7 @@ def factory(name: str) -> type[Principal]:
 
 
 def parameters(name: str) -> list[inspect.Parameter]:
-    """What a principal takes besides ``n_arms`` and ``horizon``; a trained one takes nothing."""
+    """The parameters of a principal besides ``n_arms`` and ``horizon``; a trained one has none."""
     if name in policies():
         return []
     taken = inspect.signature(factory(name)).parameters.values()
@@ -130,7 +132,7 @@ def make(name: str, *, n_arms: int | None = None, horizon: int | None = None, **
     Args:
         name: one of :func:`principals`, or of the trained ones that come with the package
             (:func:`baselines.rl.shipped`).
-        n_arms: number of arms; a trained one is by default made for the first task that it was trained on.
+        n_arms: number of arms; None, for a trained one only: that of the first task that it was trained on.
         horizon: rounds, likewise.
         **given: parameters of its class.
     """
@@ -144,5 +146,5 @@ def make(name: str, *, n_arms: int | None = None, horizon: int | None = None, **
         )
         return from_file
     if n_arms is None or horizon is None:
-        raise TypeError(f"principal {name!r} must be told n_arms and horizon: pass n_arms = ..., horizon = ...")
+        raise TypeError(f"principal {name!r} needs n_arms and horizon: pass n_arms=..., horizon=...")
     return factory(name)(n_arms=n_arms, horizon=horizon, **given)

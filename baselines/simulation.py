@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-ROUNDS_AT_ONCE = 200_000  # in one compiled call, which does not hear Ctrl-C: about 50 ms
+ROUNDS_AT_ONCE = 200_000  # in one compiled call, which Ctrl-C does not interrupt: about 50 ms
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def simulate(
     else:
         marks = np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
-        raise ValueError(f"checkpoints = {checkpoints!r} must lie between 1 and horizon = {horizon}, and be integers")
+        raise ValueError(f"checkpoints = {checkpoints!r} must be integers between 1 and horizon = {horizon}")
     n_arms = None if isinstance(principal, str) else principal.n_arms
     maker = functools.partial(make_for, principal) if isinstance(principal, str) else principal
     episodes = Episodes(maker, {"n_arms": n_arms, "horizon": horizon, "agent": agent, "instance": instance})
@@ -251,7 +251,7 @@ class Episodes:
         return run_of(recorded, marks, phases, np.array(seeds, np.int64 if max(seeds) < 2**63 else object))
 
     def begin(self, seed: int) -> Principal:
-        """Begin an episode of a game of one copy; its principal, which begins too."""
+        """Begin an episode of a game of one copy. Returns its principal, which begins too."""
         self.game = Game(**self.settings)
         self.game.begin(seeds=[seed])
         return self._start(0)[0]

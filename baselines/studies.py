@@ -125,7 +125,7 @@ def who_wins(
     page: Path = typer.Option(Path("results/who-wins.md"), help="Where the page goes; its figures go beside it."),
     quiet: bool = QUIET,
 ) -> None:
-    """Play every principal against every agent it can meet at three horizons, and write who wins where.
+    """Play every principal against every agent that it can play at three horizons, and write who wins where.
 
     Example: python -m baselines who-wins --page docs/who-wins.md
     """
@@ -190,7 +190,7 @@ def tune(
 def train(
     task: list[str] = typer.Option(help="A task to train on, e.g. k5-t200-uniform; several may be given."),
     objective: str = typer.Option("utility", help="utility, or regret for R_T."),
-    steps: int = typer.Option(12_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
+    steps: int = typer.Option(12_000_000, min=1, help="Rounds to train on, rounded up to whole laps of 20 rollouts."),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
@@ -221,9 +221,9 @@ def learners(
     episodes: int = typer.Option(1000, min=2, help="Episodes of each evaluation."),
     out: Path = typer.Option(Path("results/learners"), help="Folder of the results; an interrupted run resumes."),
     table: Path = typer.Option(Path("results/learners.md"), help="Where the table goes."),
-    quick: bool = typer.Option(False, help="Only see that it runs: 2000 rounds, 1 seed, 20 episodes."),
+    quick: bool = typer.Option(False, help="Only check that it runs: 2000 rounds, 1 seed, 20 episodes."),
 ) -> None:
-    """Train PPO, A2C, recurrent PPO, DQN, SAC and TD3 from scratch, and write what they earn beside scripts.
+    """Train PPO, A2C, recurrent PPO, DQN, SAC and TD3 from scratch, and write what they and scripts earn.
 
     Example: python -m baselines learners --steps 1000000 --seeds 3
     """

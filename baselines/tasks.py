@@ -211,7 +211,9 @@ def task(name: str) -> Task:
         return TASKS[name]
     found = NAME.fullmatch(name)
     if found is None:
-        remedy = "`pa-bench list` shows tasks and suites, and any name as k7-t3000-clustered-exploratory-c0.3 is a task"
+        remedy = (
+            "`pa-bench list` shows tasks and suites, and any name like k7-t3000-clustered-exploratory-c0.3 is a task"
+        )
         raise unknown("task", name, (*SUITES, *TASKS), remedy)
     dim, n_arms, horizon, family, agent, c0 = found.groups()
     linear = family in ("linear", LINEAR)

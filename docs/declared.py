@@ -38,8 +38,8 @@ def comments(enumeration: type[IntEnum], **others: str) -> dict[str, str]:
     """What the source says beside each member of an enumeration.
 
     Args:
-        enumeration: in the order of whose members they are returned.
-        **others: what to say of members by name, whatever the source says.
+        enumeration: the enumeration.
+        **others: what to say of members instead, by name.
     """
     source = inspect.getsource(enumeration)
     said = dict(re.findall(r"^    (\w+) = \d+  # (.*)$", source, re.MULTILINE)) | others
@@ -122,7 +122,7 @@ def observation(name: str, mode: str = "summary") -> str:
         if mode == "learning":
             said |= {
                 "PLAY_SHARE": "log(1 + plays) / 4",
-                "ACCEPTED": "smallest accepted offer; of an arm never played, .3 above its largest refused one",
+                "ACCEPTED": "smallest accepted incentive; for an arm never played, .3 above its largest refused one",
             }
     rows = []
     for i, block in enumerate(blocks):
@@ -132,7 +132,7 @@ def observation(name: str, mode: str = "summary") -> str:
         i = 5 * len(blocks) + j
         rows.append((_place(len(blocks), j), str(i), about, _interval(box, slice(i, i + 1))))
     if i + 1 != box.shape[0]:
-        raise LookupError(f"{name}: {box.shape[0]} numbers are observed, and {i + 1} are described")
+        raise LookupError(f"{name}: {box.shape[0]} numbers are observed, but {i + 1} are described")
     return table(("index", "if K = 5", "meaning", "range"), rows)
 
 

@@ -1,4 +1,4 @@
-"""What the documentation site needs beside Sphinx: declared parts of pages, formulas without a network, tables."""
+"""Sphinx extensions of this site: declared parts of pages, formulas without a network, tables."""
 
 import html
 import re
@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-SHORT = 45  # letters
+SHORT = 45  # characters
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)")
 ROW = re.compile(r"^\s*\|(.*)\|\s*$")
 

@@ -1,4 +1,4 @@
-"""Draw how each agent answers as the offer on one arm grows.
+"""Draw how each agent answers as the incentive on one arm grows.
 
     python examples/agents_picture.py docs/agents.png
 

@@ -2,7 +2,7 @@
 
 The agent plays the arm with the largest mean + incentive. It prefers arm 1, and the principal earns most from arm 0,
 which costs 0.5. The principal knows neither: it makes offers, is refused, and learns from the answers.
-It is one game, picked among a few because it is easy to follow; the benchmark says how well principals do.
+It is one game, picked from a few because it is easy to follow; the benchmark shows how well principals do.
 
     python examples/animation.py docs/game.gif
 """
@@ -39,10 +39,10 @@ def answer(offer: NDArray[np.float64], arm: int) -> tuple[str, str]:
     """What the agent did with an offer, in words, and their colour."""
     target = int(offer.argmax())
     if offer[target] < 0.005:  # shown as 0.00
-        return f"no offer to speak of: the agent plays arm {arm}", NOTHING
+        return f"no incentive: the agent plays arm {arm}", NOTHING
     if arm == target:
-        return f"offer {offer[target]:.2f} on arm {target}: accepted", ACCEPTED
-    return f"offer {offer[target]:.2f} on arm {target}: refused, the agent plays arm {arm}", REFUSED
+        return f"incentive {offer[target]:.2f} on arm {target}: accepted", ACCEPTED
+    return f"incentive {offer[target]:.2f} on arm {target}: refused, the agent plays arm {arm}", REFUSED
 
 
 def main(path: str) -> None:

@@ -1,25 +1,25 @@
 """Both seats learn at once: two independent learners meet in many copies of the game, played in one batch.
 
-Independent PPO: each is a small network that learns by the clipped ratio, a few epochs on each rollout, from its own
-observations and rewards, and takes the other for a part of the world. Arm 0 is worth 0.9 to the principal and 0.2 to
-the agent, arm 1 is worth 0.1 and 0.6: a greedy agent would play arm 0 for an incentive of 0.4 and leave the principal
-0.5 a round. Needs the extra ``[train]``.
+Independent PPO: each is a small network that learns from its own observations and rewards with the clipped objective, a
+few epochs on each rollout, and treats the other as part of the environment. Arm 0 is worth 0.9 to the principal and 0.2
+to the agent, arm 1 is worth 0.1 and 0.6: a greedy agent would play arm 0 for an incentive of 0.4, which leaves
+the principal 0.5 per round. Needs the extra ``[train]``.
 
     python examples/both_seats.py
 
 It takes twelve seconds (2 busy cores) and printed, from its one seed,
 
-    updates   principal's utility   agent's return   arm 0 played   incentive taken   (a round)
-          1                 0.258            0.632            45%             0.459
-         50                 0.271            0.562            33%             0.273
-        100                 0.195            0.601            25%             0.415
-        150                 0.274            0.613            47%             0.425
-        200                 0.299            0.610            53%             0.422
-        250                 0.271            0.608            45%             0.415
-        300                 0.314            0.609            55%             0.416
+    updates   principal's utility   agent's return   arm 0 played   incentive paid   (per round)
+          1                 0.258            0.632            45%            0.459
+         50                 0.271            0.562            33%            0.273
+        100                 0.195            0.601            25%            0.415
+        150                 0.274            0.613            47%            0.425
+        200                 0.299            0.610            53%            0.422
+        250                 0.271            0.608            45%            0.415
+        300                 0.314            0.609            55%            0.416
 
-At first the principal saves, and is refused; then it pays a little more than a greedy agent would ask. They do not come
-to rest: what one of them learns changes the world of the other.
+At first the principal offers less and less, and is refused; then it pays a little more than a greedy agent would need.
+They do not converge: what one of them learns changes the environment of the other.
 """
 
 import argparse
@@ -81,14 +81,14 @@ class Learner:
 
 
 def main(updates: int) -> None:
-    """Play COPIES episodes, let both learn, and so on."""
+    """Repeat: play COPIES episodes, then let both learn."""
     torch.manual_seed(0)
     torch.set_num_threads(1)
     envs = principal_agent_v0.vector_env(COPIES, instance=INSTANCE, horizon=HORIZON, agent="oracle")
     n_actions = {"principal_0": len(LEVELS), "agent_0": 2}
     learners = {p: Learner(envs.single_observation_spaces[p].shape[0], n) for p, n in n_actions.items()}
     totals = []
-    print("updates   principal's utility   agent's return   arm 0 played   incentive taken   (a round)")
+    print("updates   principal's utility   agent's return   arm 0 played   incentive paid   (per round)")
     for update in range(1, updates + 1):
         seen = envs.reset(seed=update * COPIES)
         rewards = {player: np.zeros((HORIZON, COPIES), np.float32) for player in learners}
@@ -106,7 +106,7 @@ def main(updates: int) -> None:
         totals.append([*(rewards[player].mean() for player in learners), np.isfinite(paid).mean(), np.nanmean(paid)])
         if update == 1 or update % (updates // 6 or 1) == 0:
             utility, gain, share, incentive = np.mean(totals, axis=0)
-            print(f"{update:7} {utility:21.3f} {gain:16.3f} {share:14.0%} {incentive:17.3f}")
+            print(f"{update:7} {utility:21.3f} {gain:16.3f} {share:14.0%} {incentive:16.3f}")
             totals = []
 
 

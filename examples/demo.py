@@ -1,8 +1,8 @@
 """A short game in the terminal: the principal bargains for arm 0 with an agent that prefers arm 1.
 
 The agent knows its means and plays the arm with the largest mean + incentive, so arm 0 costs 0.45. The principal does
-not know that. It offers the middle between the largest offer refused and the smallest accepted until they are close,
-then holds the smallest accepted.
+not know that. It offers the middle between the largest refused incentive and the smallest accepted one until they are
+close, then holds the smallest accepted one.
 
     python examples/demo.py
 """
@@ -43,4 +43,4 @@ for t in range(1, HORIZON + 1):
     if bargains:
         print(f"{t:5}  {amount:.3f} {answer:12}  {scale(refused, accepted)}")
 print(f"\nIt offers {accepted:.3f} from then on, and has earned {earned:.1f} after {HORIZON} rounds.")
-print(f"Its regret is {regret:.1f}: so much more the best incentives would have earned.")
+print(f"Its regret is {regret:.1f}: the best incentives would have earned that much more.")

@@ -1,4 +1,4 @@
-r"""Evaluate principals beside each other: on common seeds, so that differences are paired and luck cancels.
+r"""Evaluate principals side by side, on common seeds, so that differences between them are paired.
 
 One of them, `ppo`, was trained on games like this one. The same comparison from the command line, with tables, figures
 and a page, is

@@ -1,4 +1,4 @@
-"""Write a Minari dataset of a scripted principal's games, for offline reinforcement learning and off-policy work.
+"""Write a Minari dataset of a scripted principal's games, for offline reinforcement learning and off-policy evaluation.
 
 Every round is kept in a Parquet file by ``simulate(..., trace=...)``; from it come the episodes of the environment
 ``PrincipalAgent-v0`` with ``observation="last"``: what the principal saw, offered and earned. It needs

@@ -1,17 +1,17 @@
-"""Sit in the agent's seat: an agent that learns to hold out for more than greed would give it.
+"""The agent's seat: an agent learns to refuse, for higher incentives later, and earns more than a greedy one.
 
 The principal is naive: it wants arm 0, offers 0.1 more each time it is refused, up to what the arm is worth to it, and
-0.01 less each time it is not. The greedy agent plays argmax mean + incentive: it takes the first offer that beats its
-best other arm, and so keeps the offers there. A learner looks further than a round: refusing now brings higher offers.
-Both know the means of their arms (``agent="oracle"``), so that patience is all they differ in. Needs the extra
+0.01 less each time it is not. The greedy agent plays argmax mean + incentive: it accepts the first incentive that beats
+its best other arm, and so keeps incentives low. The learner plans ahead: refusing now brings higher incentives later.
+Both know the means of their arms (``agent="oracle"``), so this is their only difference. Needs the extra
 ``[train]``.
 
     python examples/other_seat.py
 
 In a minute (2 busy cores) it printed (another seed returned 50.18)
 
-    greedy   return 38.90, arm 0 in 88% of rounds, mean incentive taken 0.250
-    trained  return 47.64, arm 0 in 78% of rounds, mean incentive taken 0.545
+    greedy   return 38.90, arm 0 in 88% of rounds, mean incentive accepted 0.250
+    trained  return 47.64, arm 0 in 78% of rounds, mean incentive accepted 0.545
 """
 
 import argparse
@@ -28,7 +28,7 @@ ARMS, HORIZON, WORTH = 3, 50, 0.9
 
 
 class Naive(Principal):
-    """Raises the price of arm 0 when refused, lowers it when taken."""
+    """Raises the incentive on arm 0 when it is refused, lowers it when it is accepted."""
 
     name = "naive"
 
@@ -41,7 +41,7 @@ class Naive(Principal):
 
 
 def instance(rng: np.random.Generator) -> pa_env.IID:
-    """Any means for the agent; only arm 0 is worth much to the principal."""
+    """Random means for the agent; only arm 0 is worth much to the principal."""
     return pa_env.IID(mu=rng.uniform(size=ARMS), theta=[WORTH, 0.1, 0.1])
 
 
@@ -70,11 +70,9 @@ def show(label: str, agent: Any, copies: int = 500) -> None:
         accepted.append(seen[arms == 0, 0])
         seen, rewards, _, _ = envs.step(arms)
         total += rewards
-    taken = np.concatenate(accepted)
-    share = taken.size / (copies * HORIZON)
-    print(
-        f"{label:8} return {total.mean():.2f}, arm 0 in {share:.0%} of rounds, mean incentive taken {taken.mean():.3f}"
-    )
+    paid = np.concatenate(accepted)
+    share, mean = paid.size / (copies * HORIZON), paid.mean()
+    print(f"{label:8} return {total.mean():.2f}, arm 0 in {share:.0%} of rounds, mean incentive accepted {mean:.3f}")
 
 
 def main(steps: int) -> None:

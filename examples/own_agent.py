@@ -7,7 +7,7 @@ settle. The principals of Liu & Ratliff (ICML 2025) assume that beliefs do. The 
 
 It takes ten seconds and prints
 
-    principal       agent           utility a round, share refused
+    principal       agent           utility per round, share refused
     elimination     empirical-mean  0.413   0.6%
     elimination     forgetful       0.379  13.4%
     exploratory     empirical-mean  0.251   2.7%
@@ -44,12 +44,12 @@ class Forgetful:
         return int(np.argmax(self.means + incentives))
 
     def learn(self, arm: int, reward: float) -> None:
-        """Take in the reward of the arm just played."""
+        """Learn from the reward of the arm just played."""
         self.means[arm] += self.step * (reward - self.means[arm])
 
 
 def play(name: str, agent: str | pa_env.Agent, horizon: int, seeds: int) -> tuple[float, float]:
-    """Mean utility a round, and share of rounds in which the principal's target was refused."""
+    """Mean utility per round, and share of rounds in which the principal's target was refused."""
     practical = {"constants": "practical"} if name in ("elimination", "exploratory") else {}
     principal = baselines.make(name, n_arms=5, horizon=horizon, **practical)
     runs = [baselines.simulate(principal, "uniform", agent, seed=seed) for seed in range(seeds)]
@@ -60,7 +60,7 @@ def play(name: str, agent: str | pa_env.Agent, horizon: int, seeds: int) -> tupl
 def main(horizon: int, seeds: int) -> None:
     """Each principal against the paper's agent, and against ours."""
     agents: dict[str, str | pa_env.Agent] = {"empirical-mean": "empirical-mean", "forgetful": Forgetful()}
-    print(f"{'principal':15} {'agent':15} utility a round, share refused")
+    print(f"{'principal':15} {'agent':15} utility per round, share refused")
     for name in PRINCIPALS:
         for label, agent in agents.items():
             utility, refused = play(name, agent, horizon, seeds)
@@ -68,7 +68,7 @@ def main(horizon: int, seeds: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Play principals against an agent of one's own.")
+    parser = argparse.ArgumentParser(description="Play principals against your own agent.")
     parser.add_argument("--horizon", type=int, default=5_000, help="rounds of an episode")
     parser.add_argument("--seeds", type=int, default=20, help="episodes of each pairing")
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Write your own principal: one coroutine, which yields what to offer and is sent what came of it.
+"""Write your own principal: one coroutine, which yields what to offer and is sent what happened.
 
 ``Sampler`` pays for a few plays of every arm, finds each arm's price by bisection, and pays for the arm with the
 largest estimate minus price. It raises the price after a refusal and lowers it otherwise. The same class works in a
@@ -22,7 +22,7 @@ import numpy as np
 import baselines
 from baselines.protocol import Principal, Rounds, hold
 
-ENOUGH = 1.01  # means lie between 0 and 1, so no greedy agent refuses more than 1
+ENOUGH = 1.01  # means lie between 0 and 1, so no greedy agent refuses an incentive above 1
 
 
 class Sampler(Principal):
@@ -39,7 +39,7 @@ class Sampler(Principal):
         price = np.full(self.n_arms, ENOUGH)
         for arm in range(self.n_arms):
             yield hold(arm, ENOUGH, rounds=self.samples)
-        for arm in range(self.n_arms):  # what would it have to be paid, to within 1/32?
+        for arm in range(self.n_arms):  # the price of the arm, to within 1/32
             low, high = 0.0, ENOUGH
             for _ in range(5):
                 middle = (low + high) / 2
@@ -66,6 +66,6 @@ def main(seeds: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Play a principal of one's own.")
+    parser = argparse.ArgumentParser(description="Play your own principal.")
     parser.add_argument("--seeds", type=int, default=200, help="episodes of each principal")
     main(parser.parse_args().seeds)

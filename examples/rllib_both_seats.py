@@ -1,19 +1,19 @@
 """Both seats learn at once with RLlib, which takes the PettingZoo environment as it is: one policy for each player.
 
 Arm 0 is worth 0.9 to the principal and 0.2 to the agent, arm 1 is worth 0.1 and 0.6. At first the principal pays about
-a half for both arms, whatever is played, and loses by it. Needs the extra ``[ray]`` and PyTorch (``[train]``).
+0.5 for both arms, whatever is played, and makes a loss. Needs the extra ``[ray]`` and PyTorch (``[train]``).
 
     python examples/rllib_both_seats.py
 
 In two and a half minutes (2 busy cores) a run printed (some lines left out; RLlib keeps its logs in ``~/ray_results``)
 
-    iteration   principal's utility   agent's return   (a round)
+    iteration   principal's utility   agent's return   (per round)
             1                -0.008            0.866
            10                 0.067            0.819
            20                 0.184            0.751
            30                 0.257            0.770
 
-The principal learns to pay less. It is not done: a greedy agent would leave it 0.5 for an incentive of 0.4.
+The principal learns to pay less. It could still earn more: from a greedy agent 0.5, for an incentive of 0.4.
 """
 
 # RLlib has few types.
@@ -44,7 +44,7 @@ def make_env(settings: dict[str, Any]) -> PettingZooEnv:
 def main(iterations: int, batch: int) -> None:
     """Train both, and print how they fare."""
     ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-    logging.getLogger("ray.rllib").setLevel(logging.ERROR)  # it warns of its own ways
+    logging.getLogger("ray.rllib").setLevel(logging.ERROR)  # it warns about its own internals
     register_env("principal_agent", make_env)
     config = (
         PPOConfig()
@@ -55,7 +55,7 @@ def main(iterations: int, batch: int) -> None:
         .debugging(seed=0)
     )
     algorithm = config.build_algo()
-    print("iteration   principal's utility   agent's return   (a round)")
+    print("iteration   principal's utility   agent's return   (per round)")
     for iteration in range(1, iterations + 1):
         returns = algorithm.train()["env_runners"]["agent_episode_returns_mean"]
         if iteration == 1 or iteration % 5 == 0 or iteration == iterations:

@@ -20,7 +20,7 @@ warnings.filterwarnings("ignore", message="PettingZoo in TorchRL")  # it is test
 
 
 def main(rounds: int) -> None:
-    """Play so many rounds of each."""
+    """Play this many rounds of each."""
     principal = GymEnv("PrincipalAgent-v0", n_arms=3, horizon=rounds)
     check_env_specs(principal)
     principal.set_seed(0)

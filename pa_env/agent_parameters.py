@@ -1,4 +1,4 @@
-"""What a scripted agent is made of: its declaration, its parameters, and how they are written into a game."""
+"""Scripted agents: their declarations, their parameters, and how these are written into a game."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,8 +28,8 @@ class Declaration:
     """What a scripted agent is."""
 
     kind: Kind
-    about: str  # "the agent ..."
-    parameters: dict[str, Any] = field(default_factory=dict)  # that it takes, with their defaults
+    about: str  # completes the sentence "The agent ..."
+    parameters: dict[str, Any] = field(default_factory=dict)  # its parameters and their defaults
     learns: bool = True  # whether its rewards move its means
     linear_only: bool = False  # whether rewards must be linear
     iid_only: bool = False  # whether they must not be
@@ -51,7 +51,7 @@ AGENTS = {
     "logit": Declaration(Kind.LOGIT, "learns and errs at random", {"temperature": 0.1, "knows_means": False} | GREEDY),
     "types": Declaration(
         Kind.TYPES,
-        "is another in each round",
+        "is a population of types, one of which answers in each round",
         {"types": 2, "order": "random", "temperature": 0.0} | KNOWS,
         learns=False,
         iid_only=True,
@@ -68,16 +68,16 @@ class ScriptedAgent:
         c0: exploration constant, at least 0; 0: it never explores.
         exponent: of the exploration rate, at least 0.
         exploration: which arm it explores among those that do not maximise: "uniform", "worst" for the principal
-            (lowest theta_a - pi_a), "round-robin", "target" (the largest incentive), a fixed arm's index, or a function
-            like ``choose`` of :class:`pa_env.CompiledAgent`, told an empty memory, which may name any arm (or -1: it
-            does not explore now).
+            (lowest theta_a - pi_a), "round-robin", "target" (the largest incentive), the index of an arm, or a function
+            with the arguments of ``choose`` of :class:`pa_env.CompiledAgent`, whose memory is empty; it may return any
+            arm, or -1 not to explore in this round.
         ties: which maximiser it plays: the "lowest" index, the "highest", "random", or "largest-incentive".
-        initial: empirical means before the first play, one number or one an arm; with linear rewards the first
+        initial: empirical means before the first play, one number or one per arm; with linear rewards the first
             estimate of s (a vector, or 0).
         temperature: of a logit choice, at least 0; 0: it maximises.
         knows_means: whether a logit agent knows its means.
-        types: how many, or their means (J, n_arms).
-        order: "random", "blocks", "cycle", or the types of the rounds.
+        types: the number of types, or their means (J, n_arms).
+        order: which type answers: "random", "blocks", "cycle", or a list of the types of the rounds.
     """
 
     name: str
@@ -146,7 +146,7 @@ class ScriptedAgent:
 
     @property
     def n_types(self) -> int:
-        """How many types it has, 0 unless it is a population."""
+        """The number of types, 0 unless it is a population."""
         return self.types if isinstance(self.types, int) else len(self.types)
 
     @property
@@ -178,7 +178,7 @@ class ScriptedAgent:
         self.write_addresses(rules)
 
     def write_addresses(self, rules: NDArray[Any]) -> None:
-        """Write where the machine code of a user's exploration stands in this process."""
+        """Write the address of the user's exploration function in this process."""
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 
     def _exploration(self, n_arms: int) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 _list = [np.empty(0)]
-UNHELD = getrefcount(_list[0])  # what an array counts that only a list holds
+UNHELD = getrefcount(_list[0])  # the reference count of an array that only a list holds
 
 
 class Buffers:
@@ -22,7 +22,7 @@ class Buffers:
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> None:
-        # Two: users often hold the last step's while they take the next.
+        # Two, because users often hold the array of the last step while they take the next one.
         self._arrays: list[NDArray[Any]] = [np.empty(shape, dtype), np.empty(shape, dtype)]
 
     def take(self) -> NDArray[Any]:

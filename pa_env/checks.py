@@ -1,4 +1,4 @@
-"""Checks of what users pass in: every message names the argument, the value and what would be right."""
+"""Checks of arguments: every message names the argument, its value and what would be right."""
 
 import difflib
 import math
@@ -24,7 +24,7 @@ def known(argument: str, name: Any, names: Iterable[str]) -> None:
 
 
 def unknown(argument: str, name: Any, names: Iterable[str], remedy: str) -> ValueError:
-    """The error of a name that is none of ``names``; the message says which is near, and the remedy."""
+    """The error for a name that is not in ``names``; the message has the closest one, and the remedy."""
     near = difflib.get_close_matches(name if isinstance(name, str) else "", list(names), n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return ValueError(f"{argument} = {_short(name)} is unknown{hint}; {remedy}")
@@ -75,12 +75,12 @@ def whole(argument: str, value: Any, least: int, most: float = 2**63 - 1) -> int
 
 
 def seed_of(value: Any) -> int | None:
-    """``value`` as what ``SeedSequence`` takes: None, or an integer that is not negative, of any size."""
+    """``value`` as a seed that ``SeedSequence`` accepts: None, or an integer of any size, at least 0."""
     return None if value is None else whole("seed", value, 0, most=math.inf)
 
 
 def copy_seeds(seed: Any, copies: int) -> list[int | None] | None:
-    """Seeds of the copies of a batched game: an integer is the first of consecutive ones, a list has one for each."""
+    """Seeds of the copies of a batched game: an integer is the first of consecutive seeds, a list has one per copy."""
     if seed is None:
         return None
     if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
@@ -92,7 +92,7 @@ def copy_seeds(seed: Any, copies: int) -> list[int | None] | None:
 
 
 def numbers(argument: str, value: Any, how_many: str = "") -> Floats:
-    """``value`` as a float64 array; integers, floats and booleans of any shape are taken."""
+    """``value`` as a float64 array; integers, floats and booleans of any shape are accepted."""
     try:
         array = np.asarray(value)
     except ValueError:  # ragged nested lists
@@ -103,7 +103,7 @@ def numbers(argument: str, value: Any, how_many: str = "") -> Floats:
 
 
 def integers(argument: str, value: Any, size: int, below: int, ignored: NDArray[np.bool_] | None = None) -> Integers:
-    """``value`` as ``size`` integers from 0 to ``below`` - 1; those ``ignored`` may be anything, and come back as 0."""
+    """``value`` as ``size`` integers from 0 to ``below`` - 1; ``ignored`` ones may be anything, and become 0."""
     try:
         array = np.asarray(value)
     except ValueError:  # ragged nested lists
@@ -151,13 +151,13 @@ def offers(argument: str, value: Any, shape: tuple[int, ...]) -> Floats:
     if found != shape:
         if shape[0] != 1 or found != shape[1:]:
             expected = shape[1:] if shape[0] == 1 else shape
-            raise ValueError(f"{argument} has shape {found}, and must have one number for each arm: {expected}")
+            raise ValueError(f"{argument} has shape {found}, but must have one number for each arm: {expected}")
         value = value[None]
     return value if value.flags.c_contiguous else np.ascontiguousarray(value)
 
 
 def bad_offer(argument: str, array: Floats, bad: int, most: float) -> ValueError:
-    """The error of an offer whose entry at flat index ``bad`` is not a number from 0 to ``most``."""
+    """The error for an offer whose entry at flat index ``bad`` is not a number from 0 to ``most``."""
     where = np.unravel_index(bad, array.shape)[int(array.shape[0] == 1) :]
     place = ", ".join(str(index) for index in where)
     bound = "" if most == UNBOUNDED else f" and at most max_incentive = {most:g}"

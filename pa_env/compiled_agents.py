@@ -67,12 +67,12 @@ class CompiledAgent:
     - ``counts`` (K,), how often each arm was played before;
     - ``offer`` (K,), the incentives;
     - ``t``, the round: 1, 2, ...;
-    - ``u``, a uniform number of this round that depends on the seed and t alone, so that common random numbers hold.
-      :func:`further_uniform` and :func:`further_normal` derive more numbers from it.
+    - ``u``, a uniform number of this round that depends on the seed and t alone, so that the agent draws the same
+      numbers whichever principal it meets. :func:`further_uniform` and :func:`further_normal` derive more from it.
 
     All of these are read-only, so that asking for an answer changes nothing.
 
-    ``learn(memory, means, counts, arm, reward)`` takes in the reward R of the arm just played, without the incentive.
+    ``learn(memory, means, counts, arm, reward)`` is told the reward R of the arm just played, without the incentive.
     It may write to ``memory`` and ``means``; ``counts`` include this round.
 
     Both are plain Python functions that Numba compiles; they must not make arrays or raise exceptions. When a game is
@@ -83,8 +83,8 @@ class CompiledAgent:
     Args:
         choose: see above.
         learn: see above.
-        memory: the memory at the beginning of each episode of each copy: a number of zeros, a vector, or a function
-            ``n_arms -> vector``.
+        memory: the memory at the beginning of each episode of each copy: a vector, its length if it begins with zeros,
+            or a function ``n_arms -> vector``.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class CompiledAgent:
             return np.zeros(whole("memory", given, 0))
         values = numbers("memory", given)
         if values.ndim != 1 or not np.isfinite(values).all():
-            raise ValueError(f"memory = {given!r} must be a number of zeros, or a vector of finite numbers")
+            raise ValueError(f"memory = {given!r} must be a length, or a vector of finite numbers")
         return values
 
 
@@ -141,13 +141,13 @@ def compile_own(argument: str, function: Any) -> Any:
     """Compile a user's function for the kernel to call. The result is kept, so that its address stays valid.
 
     Args:
-        argument: what it is, a key of ``ARGUMENTS``.
+        argument: its role, a key of ``ARGUMENTS``.
         function: a plain function.
     """
     signature, what = LEARN if argument == "learn" else CHOOSE, f"must be a function {ARGUMENTS[argument]}"
     try:
         arguments = len(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # it is no function, or one that is not written in Python
+    except (TypeError, ValueError):  # not a function, or not one written in Python
         arguments = -1
     if arguments != len(signature.args):
         raise TypeError(f"{argument} = {function!r} {what}")
@@ -157,9 +157,9 @@ def compile_own(argument: str, function: Any) -> Any:
     except numba.core.errors.NumbaError as error:
         reason = str(error)
         if "Cannot modify readonly array" in reason:
-            reason = "it writes to what it may only read; learn may write to memory and means"
+            reason = "it writes to a read-only argument; only learn may write, to memory and means"
         elif "Only accept returning of array" in reason or "NRT required" in reason:
-            reason = "it makes an array; numbers are kept in memory"
+            reason = "it makes an array; keep numbers in memory instead"
         raise TypeError(f"{argument} = {function.__name__} {what}: {reason}") from None
     made.disable_compile()
     (found,) = made.nopython_signatures

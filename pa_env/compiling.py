@@ -1,10 +1,10 @@
-"""How this project compiles: Numba, with a disk cache that is never stale.
+"""Compilation by Numba, with a disk cache that is never stale.
 
-Numba's own cache looks at the file of a function and at no other: a constant or a helper that changes in another file
-leaves old machine code in place, which then gives wrong numbers. The key of every function compiled here therefore
-holds a digest of all sources that may be compiled into it (:func:`digest`).
+Numba's own cache checks the file of a function and no other: if a constant or a helper in another file changes, old
+machine code stays in use and gives wrong numbers. The key of every function compiled here therefore holds a digest of
+all sources that may be compiled into it (:func:`digest`).
 
-Everything private to Numba that the project relies on stands in this file, and each has a plain fallback: the option
+All uses of Numba's private API are in this file, and each has a plain fallback: the option
 ``_nrt``, the class of the cache, direct calls of one overload (:func:`machine_code`) and the address of a compiled
 function (:class:`Pointer`, :func:`address`).
 """
@@ -25,7 +25,7 @@ import numpy as np
 FunctionCache: Any
 try:
     from numba.core.caching import FunctionCache
-except ImportError:  # another Numba: compile anew in each process
+except ImportError:  # another version of Numba: compile again in each process
     FunctionCache = None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -69,19 +69,19 @@ def digest(package: str) -> str:
 
 
 def _package(function: Callable[..., Any]) -> str:
-    """What :func:`digest` is to be taken of."""
+    """The package whose :func:`digest` belongs to a function."""
     module = function.__module__
     return "pa_env.kernel" if module.startswith("pa_env.kernel") else module.partition(".")[0]
 
 
 def _stamped_cache(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """A disk cache for a function, or None where Numba finds no folder to keep it in."""
+    """A disk cache for a function, or None if Numba finds no folder for it."""
     if FunctionCache is None:
         return None
     stamp = (digest(_package(function)), repr(sorted(options.items())))
 
     class StampedCache(FunctionCache):  # type: ignore[misc]
-        """Keyed by the sources and options too. A cache that cannot be read or written is left alone."""
+        """Keyed by the sources and options too. If it cannot be read or written, functions are compiled again."""
 
         def _index_key(self, sig: Any, codegen: Any) -> Any:
             return (*super()._index_key(sig, codegen), *stamp)
@@ -89,7 +89,7 @@ def _stamped_cache(function: Callable[..., Any], options: dict[str, Any]) -> Any
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
                 return super().load_overload(sig, target_context)
-            except Exception:  # whatever unpickling damaged bytes raises; then it is compiled
+            except Exception:  # unpickling damaged bytes may raise anything; the function is then compiled
                 return None
 
         def save_overload(self, sig: Any, data: Any) -> None:
@@ -109,8 +109,8 @@ def compiled(function: Function, signature: Any = None, **options: Any) -> Funct
 
     Args:
         function: the function, of arrays and numbers.
-        signature: compile it for these types at once, and for no others; None: for each as it is met.
-        **options: of ``numba.njit``, beside the project's own.
+        signature: compile it for these types now, and for no others; None: for each new combination when called.
+        **options: of ``numba.njit``, in addition to the project's.
     """
     options = OPTIONS | options
     dispatcher = numba.njit(**options)(function)
@@ -129,9 +129,9 @@ def inlined(function: Function) -> Function:
 
 
 def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """A compiled function for arguments of exactly these types, without Numba's look-up of types at each call.
+    """A compiled function for arguments of exactly these types, without Numba's type lookup at each call.
 
-    That look-up is more than half of the cost of a short call. The caller must guarantee the argument types.
+    That lookup is more than half of the cost of a short call. The caller must guarantee the argument types.
     """
     if not hasattr(function, "get_overload"):
         return function
@@ -141,7 +141,7 @@ def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ca
 
 
 class Direct:
-    """A compiled function whose arguments always have the same types, called without a look-up of types."""
+    """A compiled function whose arguments always have the same types, called without a type lookup."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -157,7 +157,7 @@ class Direct:
 class Pointer:
     """A function compiled for one signature, as an argument of compiled code.
 
-    Numba would look up its address anew at every call, at thirty times the cost of asking for this one.
+    Numba would look up its address at every call, which takes thirty times as long as reading this one.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -170,7 +170,7 @@ class Pointer:
 
 
 def pointer(function: Callable[..., Any]) -> Any:
-    """A compiled function as an argument of compiled code, by its address where this Numba tells it."""
+    """A compiled function as an argument of compiled code: its address, if this version of Numba gives it."""
     try:
         return Pointer(function)
     except AttributeError:
@@ -178,9 +178,9 @@ def pointer(function: Callable[..., Any]) -> Any:
 
 
 def address(function: Callable[..., Any]) -> int:
-    """Where the machine code of a function compiled for one signature stands, for :func:`caller`.
+    """The address of the machine code of a function compiled for one signature, for :func:`caller`.
 
-    It holds for as long as the function is kept, and in this process only.
+    It is valid for as long as the function is kept, and in this process only.
     """
     try:
         return Pointer(function).__wrapper_address__()

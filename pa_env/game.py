@@ -34,31 +34,31 @@ from pa_env.seeding import principal_seed
 
 __all__ = ["Followed", "Game", "Held", "Settings", "game_of", "principal_seed"]
 
-CHUNK = 10_000_000  # rounds between two looks at Ctrl-C, about 50 ms
+CHUNK = 10_000_000  # rounds between two checks for Ctrl-C, about 50 ms
 DEFAULT = np.zeros(0, np.int64)  # one round of each copy; no arm is forced
 NO_STOP, NO_RESULTS = np.zeros(0), np.zeros((0, 0))
 
 
 class Held(NamedTuple):
-    """What a held offer brought."""
+    """What happened while an offer was held."""
 
-    rounds: int  # really played
+    rounds: int  # that were played
     plays: Integers  # of each arm
     rewards: Floats  # sum of the rewards X of each arm
 
 
 class Followed(NamedTuple):
-    """What a rule's offers brought."""
+    """What happened while a rule made the offers."""
 
-    rounds: int  # really played
+    rounds: int  # that were played
     misses: int  # rounds in which another arm than the rule's target was played
     last: tuple[int, float]  # arm and reward X of the last round
     offer: Floats  # of the last round
 
 
-# The kernel's ``play`` without Numba's look-up of types, by whether rewards are linear.
+# The kernel's ``play`` without Numba's type lookup, by whether rewards are linear.
 _PLAY: dict[bool, Callable[..., int]] = {}
-_WITH_RULE: dict[tuple[Callable[..., int], bool], Callable[..., int]] = {}  # likewise, those that take a rule
+_WITH_RULE: dict[tuple[Callable[..., int], bool], Callable[..., int]] = {}  # likewise, for functions that take a rule
 _ASK, _LAWS = Direct(ask), Direct(choice_laws)
 
 
@@ -68,7 +68,7 @@ def game_of(settings: Settings, copies: int = 1, known: Sequence[str] = ()) -> "
     Args:
         settings: of the game.
         copies: number of copies.
-        known: what the interface takes beside them, for the message.
+        known: names of the interface's other arguments, for the error message.
     """
     for name in settings:
         if name not in Settings.__annotations__:
@@ -96,12 +96,12 @@ class Game(GameState):
 
         Args:
             offers: (N, K), or (K,) if there is one copy.
-            arms: (N,), played whatever the agents would do, where they are not NO_ARM; None: the agents choose.
+            arms: (N,), the arms to play; where one is NO_ARM, and if None, the agents choose.
             which: (N,), the copies that play; None: all.
 
         Returns:
-            What the round was, (N, len(Result) - 1 + K) with the columns of :class:`pa_env.layout.Result`; zero where
-            nothing was played.
+            The results of the round, (N, len(Result) - 1 + K) with the columns of :class:`pa_env.layout.Result`; zero
+            for copies that did not play.
         """
         offered = checks.offers("incentives", offers, self._offers_shape)
         forced = rounds = DEFAULT
@@ -120,7 +120,7 @@ class Game(GameState):
         return results
 
     def _call(self, offers: Floats, rounds: Integers, forced: Integers, stop: Floats, results: Floats) -> None:
-        """The kernel's ``play``; arguments of exactly these types."""
+        """Call the kernel's ``play``; the arguments must have exactly these types."""
         call = _PLAY.get(self._is_linear)
         if call is None:
             arguments = (self.arrays, self.linear, offers, rounds, forced, stop, results)
@@ -130,7 +130,7 @@ class Game(GameState):
             raise self._error(bad, offers, forced)
 
     def _error(self, bad: int, offers: Floats, forced: Integers = DEFAULT) -> ValueError:
-        """What the kernel's ``play`` refused."""
+        """The error for what the kernel's ``play`` refused."""
         if bad < offers.size:
             return checks.bad_offer("incentives", offers, bad, self.max_incentive)
         if bad < offers.size + self.copies:
@@ -139,7 +139,7 @@ class Game(GameState):
         return self._bad_answer(bad - offers.size - self.copies, offers)
 
     def _bad_answer(self, i: int, offers: Floats) -> ValueError:
-        """The error of an agent's function that answers with what is no arm."""
+        """The error for an agent's function whose answer is not an arm."""
         answers, t = np.empty(self.copies, np.int64), int(self.arrays.state["t"][i]) + 1
         _ASK(self.arrays, offers, answers)
         if not np.isfinite(self.arrays.arms[i, MEAN]).all():
@@ -150,12 +150,12 @@ class Game(GameState):
         )
 
     def hold(self, offer: ArrayLike, rounds: int, stop: StopRule | None = None) -> Held:
-        """Hold one offer for some rounds or to the horizon, in memory that does not grow (one copy only).
+        """Make the same offer for some rounds, or to the horizon, in constant memory (one copy only).
 
         Args:
             offer: (K,).
             rounds: at least 1.
-            stop: when to withdraw it before.
+            stop: when to withdraw it earlier.
         """
         self.check_running()
         plays, sums = self.plays[0].copy(), self.sums[0].copy()
@@ -163,10 +163,16 @@ class Game(GameState):
         return Held(played, self.plays[0] - plays, self.sums[0] - sums)
 
     def advance(self, offer: ArrayLike, rounds: int, stop: StopRule | None = None) -> int:
-        """What :meth:`hold` does, for callers that count themselves; returns the rounds really played."""
+        """What :meth:`hold` does, without counting plays and rewards; returns the number of rounds played.
+
+        Args:
+            offer: (K,).
+            rounds: at least 1.
+            stop: when to withdraw it earlier.
+        """
         self._check_single()
         offers = checks.offers("incentives", offer, self._offers_shape)
-        if type(rounds) is not int or rounds < 1:  # most are, and the check takes a while
+        if type(rounds) is not int or rounds < 1:  # most are, and the full check is slow
             rounds = whole("rounds", rounds, 1)
         entries, begun = NO_STOP, self.rounds_played
         if stop is not None:
@@ -177,7 +183,7 @@ class Game(GameState):
         wanted = left = min(rounds, self.horizon - begun)
         while left > 0 and not (stop is not None and stop.withdrawn):
             if self._python is None:
-                part = min(CHUNK, left)  # because a compiled call does not hear Ctrl-C
+                part = min(CHUNK, left)  # because Ctrl-C does not interrupt a compiled call
                 self._call(offers, DEFAULT if part == 1 else np.array([part]), DEFAULT, entries, NO_RESULTS)
             else:
                 part, results = 1, np.empty(self._results_shape)
@@ -192,8 +198,8 @@ class Game(GameState):
         Args:
             rule: from :func:`pa_env.rules.compile_rule`.
             memory: the rule's own, a vector of float64.
-            rounds: at least 1; the horizon may end it before.
-            last: arm and reward that the rule is told of the round before the first.
+            rounds: at least 1; the horizon may come first.
+            last: arm and reward X of the round before, as the rule is told them.
         """
         self._check_single()
         self.check_running()
@@ -230,16 +236,16 @@ class Game(GameState):
         last: tuple[int, float] = (NO_ARM, 0.0),
         stop: StopRule | None = None,
     ) -> int:
-        """What :meth:`follow` and :meth:`hold` do, one round at a time, with a row of every round (one copy only).
+        """What :meth:`follow` and :meth:`hold` do, one round at a time, with a record of every round (one copy only).
 
         Args:
             rule: from :func:`pa_env.rules.compile_rule`.
             memory: the rule's own, a vector of float64.
-            offers: (1, K), written: the last offer.
-            rows: (rounds, len(Trace) + 3 K), as many as are to be played; written, with the columns of
+            offers: (1, K), output: the last offer.
+            rows: (rounds, len(Trace) + 3 K), output: a row for each round to play, with the columns of
                 :class:`pa_env.kernel.episodes.Trace`.
-            last: arm and reward that the rule is told of the round before the first.
-            stop: when to end before.
+            last: arm and reward X of the round before, as the rule is told them.
+            stop: when to end earlier.
 
         Returns:
             The rounds played.
@@ -270,7 +276,7 @@ class Game(GameState):
         return len(rows)
 
     def play_episodes(self, rule: Rule, memories: Floats, marks: Integers) -> Recorded:
-        """Let a compiled rule play all copies, which have just begun, up to the last checkpoint.
+        """Let a compiled rule play all copies from the start of their episodes to the last checkpoint.
 
         Args:
             rule: from :func:`pa_env.rules.compile_rule`.
@@ -278,7 +284,7 @@ class Game(GameState):
             marks: (C,), checkpoints in increasing order, at most the horizon.
         """
         if self._python is not None:
-            raise ValueError(f"agent = {self.agent!r} is played from Python: its episodes are played one by one")
+            raise ValueError(f"agent = {self.agent!r} is a Python object: play its episodes one by one")
         address = rule_pointer(rule)
         check_episodes(memories, marks, self.copies, self.horizon)
         check_bounds(rule, self.n_arms, memories[0])
@@ -306,7 +312,11 @@ class Game(GameState):
         return call(self.arrays, self.linear, rule, *arguments)
 
     def answer(self, offers: ArrayLike) -> Integers:
-        """The arm (N,) that each agent will play on its offer, exploration draws included; the game does not move."""
+        """The arm (N,) that each agent will play, exploration draws included; the game does not move.
+
+        Args:
+            offers: (N, K), or (K,) if there is one copy.
+        """
         offered = checks.offers("incentives", offers, self._offers_shape)
         if self._python is not None:
             return self._ask(offered, DEFAULT, self._all)
@@ -320,10 +330,13 @@ class Game(GameState):
         return answers
 
     def choice_probabilities(self, offers: ArrayLike) -> Floats:
-        """How likely each agent is to play each arm on its offer, (N, K), before its draws; the game does not move.
+        """How likely each agent is to play each arm, (N, K), before its draws; the game does not move.
 
-        Of a user's own object it is what its method ``choice_probabilities(incentives)`` says. Thompson sampling and
-        compiled functions cannot tell.
+        A user's own object needs a method ``choice_probabilities(incentives)`` for it. The probabilities of Thompson
+        sampling and of compiled functions are not known.
+
+        Args:
+            offers: (N, K), or (K,) if there is one copy.
         """
         offered = checks.offers("incentives", offers, self._offers_shape)
         laws = np.empty(self._offers_shape)
@@ -331,14 +344,14 @@ class Game(GameState):
             self.check_offers(offered)
             return self._python.choice_probabilities(offered)
         if not (isinstance(self.agent, ScriptedAgent) and self.agent.tells_law):
-            raise ValueError(f"agent = {self.agent!r} cannot tell the probabilities of its choices")
+            raise ValueError(f"the choice probabilities of agent = {self.agent!r} are not known")
         bad = _LAWS(self.arrays, offered, laws)
         if bad >= 0:
             raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
         return laws
 
     def _ask(self, offers: Floats, forced: Integers, playing: Sequence[int]) -> Integers:
-        """The arms of users' own agents; their beliefs are read before."""
+        """The arms of users' own agents; their beliefs are read first."""
         self.check_offers(offers)
         for i in playing:
             self._python.read_means(i, self.arrays.arms[i, MEAN])  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""The state of one or many copies of a game: episodes that begin, and what there is to see of them.
+"""The state of one or many copies of a game: how episodes begin, and what can be read from them.
 
 :class:`pa_env.game.Game` plays rounds on it.
 """
@@ -41,7 +41,7 @@ from pa_env.python_agents import PythonAgents
 from pa_env.scripted_agents import AgentLike, ScriptedAgent, resolve
 from pa_env.seeding import generator_of, keys_of, principal_seed
 
-LONGEST = 2**39 - 1  # as many rounds as have draws of their own
+LONGEST = 2**39 - 1  # rounds: each has draws of its own up to here
 PER_COPY = ("state", "arms", "plays", "totals", "summary", "memory")  # arrays with a row for each copy
 _VIEW_AGENTS, _SUM_SCORES, _FIND_BAD = Direct(view_agents), Direct(sum_scores), Direct(find_bad)
 
@@ -104,7 +104,7 @@ class GameState:
         self._buffers = Buffers(self._results_shape) if self.copies > 1 else None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Loaded in another process, compiled functions stand elsewhere."""
+        """Compiled functions have other addresses in another process."""
         self.__dict__.update(state)
         if isinstance(self.agent, ScriptedAgent | CompiledAgent):
             self.agent.write_addresses(self.arrays.rules)
@@ -123,13 +123,13 @@ class GameState:
             seeds: one for each copy. A copy given a seed starts anew from it; without one it goes on to the next
                 episode of its last seed.
             which: (N,), the copies that begin; None: all of them.
-            instance: stands in for the game's own, for this episode.
+            instance: replaces the game's own for this episode.
         """
         origin = self.source
         if instance is not None:
             origin = source(instance, self.n_arms, self.dim or None)
             if origin.dim != self.dim:
-                raise ValueError(f"instance = {instance!r} is linear, and this game is i.i.d.: pass dim={origin.dim}")
+                raise ValueError(f"instance = {instance!r} is linear, but this game is i.i.d.: pass dim={origin.dim}")
         which = np.ones(self.copies, np.bool_) if which is None else checks.vector("which", which, BOOL, self.copies)
         if seeds is not None and (not hasattr(seeds, "__len__") or len(seeds) != self.copies):
             raise ValueError(f"seeds = {seeds!r} must be a list of {self.copies}, one for each copy")
@@ -155,7 +155,7 @@ class GameState:
             self._python.reset(i, generator_of(keys[i], episodes[i], "agent"))  # type: ignore[union-attr]
 
     def _place(self, which: Flags, drawn: list[tuple[Any, Instance]]) -> None:
-        """Put given instances in place; others are drawn by the kernel."""
+        """Write the given instances into the arrays; the kernel draws the others."""
         state, arms = self.arrays.state, self.arrays.arms
         state["rewards"][which] = Rewards.GAUSSIAN if self.dim else Rewards.BERNOULLI
         state["noise"][which] = 1.0
@@ -169,7 +169,7 @@ class GameState:
                 state["rewards"][where] = instance.code
 
     def one_copy(self, i: int) -> Self:
-        """Copy ``i`` as a game of one copy, whose state it shares; not of users' own agents."""
+        """Copy ``i`` as a game of one copy that shares its state; not for users' own agents."""
         alone, part = object.__new__(type(self)), slice(i, i + 1)
         alone.__dict__.update(self.__dict__)  # much faster than copy.copy
         arrays = {name: getattr(self.arrays, name)[part] for name in PER_COPY}
@@ -193,7 +193,7 @@ class GameState:
         seed, state = self._seeds[i], self.arrays.state[i]
         return principal_seed(seed, int(state["key"]), int(state["episode"]))
 
-    # ------------------------------------------------------------------------------------- what there is to see
+    # ------------------------------------------------------------------------------------- what can be read
 
     @property
     def rounds_played(self) -> int:
@@ -238,21 +238,21 @@ class GameState:
         return {name: value if value == value else math.nan for name, value in zip(SCORES, values, strict=True)}
 
     def score_sums(self, i: int = 0) -> Floats:
-        """What :meth:`totals` gives, in the order of :class:`pa_env.layout.Score`."""
+        """The values of :meth:`totals`, in the order of :class:`pa_env.layout.Score`."""
         sums = np.empty(len(SCORES))
         _SUM_SCORES(self.arrays, i, sums)
         return sums
 
     @property
     def type_counts(self) -> Integers:
-        """How many rounds each type of agents has played, (N, J); J = 0 unless the agent has types."""
+        """In how many rounds each type answered, (N, J); J = 0 unless the agent has types."""
         n_types = int(self.arrays.rules["n_types"][0])
         first = n_types * self.n_arms
         return self.arrays.memory[:, first : first + n_types].astype(np.int64)
 
     def agent_view(self, offers: ArrayLike) -> Floats32:
-        """What the agents observe when these are their offers."""
-        _ = self.means  # read from users' own agents
+        """What the agents observe when these (N, K) are their offers."""
+        _ = self.means  # updates the beliefs of users' own agents
         view = np.empty((self.copies, AGENT_BLOCKS * self.n_arms + 1), np.float32)
         offered = checks.offers("incentives", offers, self._offers_shape)
         bad = _VIEW_AGENTS(self.arrays, offered, view)
@@ -281,4 +281,4 @@ class GameState:
 
     def _check_single(self) -> None:
         if self.copies != 1:
-            raise ValueError(f"copies = {self.copies}: a whole stretch is played in a game of one copy only")
+            raise ValueError(f"copies = {self.copies} must be 1 to play many rounds in one call")

@@ -11,7 +11,7 @@
 >>> sorted(info)
 ['arm', 'expected_utility', 'optimal_incentives', 'regret', 'regret_bar', 'regret_oracle', 'reward', 'utility']
 
-``info`` describes the round just played. The principal may know ``arm`` and ``reward`` (X). Everything else is
+``info`` describes the round just played. The principal may know ``arm``, ``reward`` and ``utility``. Everything else is
 privileged: for scoring, never for playing.
 
 | key | what it is | who may know it |
@@ -21,8 +21,8 @@ privileged: for scoring, never for playing.
 | ``utility`` | X - pi_A | the principal |
 | ``expected_utility`` | theta_A - pi_A | privileged |
 | ``regret`` | the round's share of R_T, against the best incentives for the agent's beliefs | privileged |
-| ``regret_oracle`` | of R_T^oracle, against the best incentives for its true means | privileged |
-| ``regret_bar`` | of Rbar_T, which charges every incentive offered | privileged |
+| ``regret_oracle`` | the round's share of R_T^oracle, against the best incentives for its true means | privileged |
+| ``regret_bar`` | the round's share of Rbar_T, which charges every incentive offered | privileged |
 | ``optimal_incentives`` | pi*_a(t) = max_b muhat_b(t) - muhat_a(t), (n_arms,) | privileged |
 
 The horizon terminates an episode, since the observation tells the time; nothing is ever truncated. An environment is
@@ -55,7 +55,7 @@ def instance_option(options: Any) -> Any:
 
 
 class Seat(gym.Env[Any, Any]):
-    """What both seats share: seeding, the clock, rendering."""
+    """What both seats share: seeding, counting rounds, rendering."""
 
     metadata = {"render_modes": list(MODES), "render_fps": 10}
 
@@ -66,7 +66,7 @@ class Seat(gym.Env[Any, Any]):
         self._left = 0  # rounds
 
     def _begin(self, seed: int | None, options: Info | None) -> Info:
-        """Begin an episode; what the players know from the start: the arms, when rewards are linear."""
+        """Begin an episode. Returns what the players know from the start: the arms, if rewards are linear."""
         self.game.begin([seed], instance=instance_option(options))
         super().reset(seed=seed_of(seed))
         self._left = self.game.horizon
@@ -106,12 +106,21 @@ class PrincipalEnv(Seat):
         self.action_space = spaces.offers(self.game)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Floats32, Info]:
-        """Begin an episode; ``options={"instance": ...}`` fixes what it is played on."""
+        """Begin an episode.
+
+        Args:
+            seed: of the episode; None: the next episode of the last seed.
+            options: ``{"instance": ...}`` fixes the instance of this episode.
+        """
         info = self._begin(seed, options)
         return self._view(self.game.arrays.summary[0]), info
 
     def step(self, action: ArrayLike) -> tuple[Floats32, float, bool, bool, Info]:
-        """Offer these incentives for a round."""
+        """Play one round.
+
+        Args:
+            action: the offer, incentives (n_arms,).
+        """
         game = self.game
         self._check_running()
         info = round_info(game.play(action)[0])
@@ -141,13 +150,22 @@ class FollowerEnv(Seat):
         self.action_space = spaces.arms(self.game)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Floats32, Info]:
-        """Begin an episode; the observation holds the first offer."""
+        """Begin an episode; the observation holds the first offer.
+
+        Args:
+            seed: of the episode; None: the next episode of the last seed.
+            options: ``{"instance": ...}`` fixes the instance of this episode.
+        """
         info = self._begin(seed, options)
         self._driver.begin(ONE)
         return self._next_offer(), info
 
     def step(self, action: int) -> tuple[Floats32, float, bool, bool, Info]:
-        """Play this arm; the observation holds the next offer."""
+        """Play one round; the observation holds the next offer.
+
+        Args:
+            action: the arm to play.
+        """
         self._check_running()
         if self._offers is None:
             raise ResetNeeded("the principal failed to make an offer: call reset() first")
@@ -159,7 +177,7 @@ class FollowerEnv(Seat):
         return self._next_offer(), reward, terminated, False, round_info(results[0])
 
     def _next_offer(self) -> Floats32:
-        """Let the principal offer; what the agent then sees."""
+        """Ask the principal for an offer. Returns what the agent then observes."""
         self._offers = None  # there is none if the principal fails
         self._offers = self._driver.offers(ONE)
         view: Floats32 = self.game.agent_view(self._offers)[0]

@@ -6,7 +6,7 @@
 >>> pa_env.families()
 ('uniform', 'misaligned', 'gap', 'clustered', 'ipa-k5', 'ipa-k50', 'unit-ball', 'minimax')
 
-Families, drawn anew each episode (Bernoulli rewards where nothing else is said):
+Families, drawn anew in each episode (with Bernoulli rewards unless stated otherwise):
 
 - ``uniform``: every mean is U[0, 1].
 - ``misaligned``: uniform, then sorted against each other: the principal's best arm is the agent's worst.
@@ -16,7 +16,7 @@ Families, drawn anew each episode (Bernoulli rewards where nothing else is said)
   arXiv 2403.03811), with unit-variance Gaussian rewards.
 - ``unit-ball`` (linear): arms, s and nu uniform in the unit ball, unit-variance Gaussian noise.
 - ``minimax``: theta_a + mu_a = 1 with theta_a U[0.25, 0.75]; one arm, drawn at random, has 2 sqrt(K/T) more of each, at
-  most 0.25. At horizon T no principal can find it reliably, so its regret is of order sqrt(KT) at least.
+  most 0.25. At horizon T no principal can find it reliably, so every principal's regret is at least of order sqrt(KT).
 """
 
 from collections.abc import Callable
@@ -78,7 +78,7 @@ class IID:
 
     @property
     def n_arms(self) -> int:
-        """K."""
+        """The number of arms K."""
         return self.mu.size
 
     @property
@@ -122,12 +122,12 @@ class Linear:
 
     @property
     def n_arms(self) -> int:
-        """K."""
+        """The number of arms K."""
         return int(self.arms.shape[0])
 
     @property
     def dim(self) -> int:
-        """D."""
+        """The number of dimensions d."""
         return int(self.arms.shape[1])
 
     @property
@@ -169,7 +169,7 @@ IPA_K50 = IID(
 class Declaration(NamedTuple):
     """What a family of instances is."""
 
-    drawn: Family | Instance  # by the kernel, or one fixed instance
+    drawn: Family | Instance  # a family that the kernel draws, or one fixed instance
     about: str
 
 
@@ -206,20 +206,27 @@ class Source(NamedTuple):
         if isinstance(instance, Linear) != (self.dim > 0):
             kinds = ("linear", "i.i.d.") if isinstance(instance, Linear) else ("i.i.d.", "linear")
             remedy = f"pass dim={instance.dim}" if isinstance(instance, Linear) else "pass a pa_env.Linear"
-            raise ValueError(f"instance = {instance!r} is {kinds[0]}, and this game is {kinds[1]}: {remedy}")
+            raise ValueError(f"instance = {instance!r} is {kinds[0]}, but this game is {kinds[1]}: {remedy}")
         if instance.n_arms != self.n_arms:
             raise ValueError(
-                f"instance has {instance.n_arms} arms, this game n_arms = {self.n_arms}: pass n_arms={instance.n_arms}"
+                f"instance has {instance.n_arms} arms, but this game has n_arms = {self.n_arms}: pass"
+                f" n_arms={instance.n_arms}"
             )
         if isinstance(instance, Linear) and instance.dim != self.dim:
             raise ValueError(
-                f"instance has {instance.dim} dimensions, and this game dim = {self.dim}: pass dim={instance.dim}"
+                f"instance has {instance.dim} dimensions, but this game has dim = {self.dim}: pass dim={instance.dim}"
             )
         return instance
 
 
 def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = None) -> Source:
-    """Make sense of ``instance=``; sizes that are None are the instance's own, or 5 arms in 3 dimensions."""
+    """The source of instances that ``instance=`` stands for.
+
+    Args:
+        instance: what the user passed.
+        n_arms: None: the instance's own, or 5.
+        dim: None: the instance's own, or 3 for ``unit-ball``.
+    """
     if n_arms is not None:
         n_arms = whole("n_arms", n_arms, 1)
     if dim is not None:
@@ -231,7 +238,7 @@ def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = 
             if entry != Family.UNIT_BALL:
                 if dim is not None:
                     raise ValueError(
-                        f"dim = {dim} is for linear rewards, and instance = {instance!r} is i.i.d.: use 'unit-ball'"
+                        f"dim = {dim} is for linear rewards, but instance = {instance!r} is i.i.d.: use 'unit-ball'"
                     )
                 return Source(entry, None, None, n_arms or 5, 0)
             dim = dim or 3

@@ -1,7 +1,7 @@
-"""What stands where in a game: enumerations, records, arrays, observations and scores, each declared once.
+"""The layout of a game's data: enumerations, records, arrays, observations and scores, each declared once.
 
 The kernel, the interfaces, the wrappers, the tables and the figures all read this module. Codes of agents and of
-families of instances stand beside the code that branches on them, in :mod:`pa_env.kernel.agents` and
+families of instances are beside the code that branches on them, in :mod:`pa_env.kernel.agents` and
 :mod:`pa_env.kernel.instances`.
 
 Shapes: N copies of a game, K arms, d dimensions (0 unless rewards are linear).
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 NO_ARM = -1  # where an arm's index is expected and there is none
-BLOCK_SIZE = 256  # rewards drawn ahead at a time at most, so that the compiler can vectorise the draws
+BLOCK_SIZE = 256  # largest number of rewards drawn at a time, ahead, so that the compiler can vectorise the draws
 FLUSH = 4096  # rounds after which running sums are flushed: drift at 1e9 rounds near 1e-12 instead of 1e-8
 SPAN_TOLERANCE = 1e-6  # a direction shorter than this adds nothing to the span of the arms
 
@@ -31,7 +31,7 @@ class Score(IntEnum):
     EXPECTED_UTILITY = 1  # theta_A - pi_A
     REGRET = 2  # R_T: against the best incentives for the agent's beliefs in this round
     REGRET_ORACLE = 3  # R_T^oracle: against the best incentives for the agent's true means
-    REGRET_BAR = 4  # Rbar_T: R_T^oracle, but every incentive offered is charged, taken or not
+    REGRET_BAR = 4  # Rbar_T: R_T^oracle, but every incentive offered is charged, accepted or not
     OVERPAYMENT = 5  # what was paid above pi*_A(t)
     AGENT_REGRET = 6  # the agent's own: max_a mu_a + pi_a(t), minus mu_A + pi_A(t)
     REGRET_RESPONSE = 7  # against the best offer for the agent's true choice law (pa_env.kernel.responses)
@@ -39,7 +39,7 @@ class Score(IntEnum):
 
 
 class Result(IntEnum):
-    """Columns of what the kernel reports of a round (N, 8 + K)."""
+    """Columns of the kernel's results of a round (N, 8 + K)."""
 
     UTILITY = 0  # the first five are scores, in their order
     EXPECTED_UTILITY = 1
@@ -80,19 +80,19 @@ class Row(IntEnum):
     PRINCIPAL_SUM = 4  # sum of the principal's rewards
 
 
-# As plain integers: an index that is an enumeration costs Python a fifth of a microsecond.
+# As plain integers: indexing with an enumeration takes Python a fifth of a microsecond longer.
 UTILITY, REWARD, ARM, AGENT_REWARD, OPTIMAL = (
     *(int(Result.UTILITY), int(Result.REWARD), int(Result.ARM), int(Result.AGENT_REWARD), int(Result.OPTIMAL)),
 )
 MEAN, PRINCIPAL_SUM = int(Row.MEAN), int(Row.PRINCIPAL_SUM)
-SUMS = int(Score.REGRET_FIXED)  # scores before it are sums over rounds
+SUMS = int(Score.REGRET_FIXED)  # the scores before it are sums over rounds
 SCORES = tuple(score.name.lower() for score in Score)
 NOT_ALWAYS = ("regret_response", "regret_fixed")  # scores that are NaN where they are not defined
 INFO = tuple(round_info(np.zeros(len(Result))))
 
 
 def round_infos(results: Floats) -> dict[str, Any]:
-    """What :func:`round_info` gives, as arrays over many copies; written out for the same reason."""
+    """The infos of many copies as arrays; written out like :func:`round_info`."""
     column = results.T
     return {
         "utility": column[0],
@@ -123,15 +123,15 @@ class Exploration(IntEnum):
     ROUND_ROBIN = 2
     FIXED_ARM = 3  # FIXED_ARM + a: arm a
     TARGET = -1  # the one with the largest incentive
-    FUNCTION = -2  # what a compiled function of the user's says
+    FUNCTION = -2  # the answer of a user's compiled function
 
 
 class Order(IntEnum):
-    """In which order types of agents answer."""
+    """The order in which types of agents answer."""
 
     RANDOM = 0
     BLOCKS = 1  # each type for horizon / n_types rounds
-    GIVEN = 2  # as in ``Arrays.order``, again and again
+    GIVEN = 2  # as in ``Arrays.order``, repeated
 
 
 class Rewards(IntEnum):
@@ -144,7 +144,7 @@ class Rewards(IntEnum):
 
 
 class Stream(IntEnum):
-    """Streams of an episode's draws; from REWARDS on two an arm, the principal's and the agent's."""
+    """Streams of an episode's draws; from REWARDS on two per arm, the principal's and the agent's."""
 
     INSTANCE = 0
     EXPLORE = 1
@@ -166,7 +166,7 @@ class Stop(IntEnum):
 
 
 class Scratch(IntEnum):
-    """Rows of ``Arrays.scratch``, of rounds that are played ahead."""
+    """Rows of ``Arrays.scratch``, for rounds whose rewards are drawn ahead."""
 
     X = 0  # rewards
     R = 1
@@ -180,8 +180,8 @@ class Block(IntEnum):
     PLAYED = 0  # 1 for the arm of the last round
     THETA_HAT = 1  # mean of the rewards X of the arm so far, 0 before its first play
     PLAY_SHARE = 2  # plays / horizon
-    REFUSED = 3  # largest refused offer
-    ACCEPTED = 4  # smallest accepted offer, max_incentive before the first
+    REFUSED = 3  # largest refused incentive
+    ACCEPTED = 4  # smallest accepted incentive, max_incentive before the first
     OFFER = 5  # last offer
 
 
@@ -208,9 +208,9 @@ OBSERVATIONS: dict[str, tuple[Block, ...]] = {
     "learning": tuple(Block),
 }
 LOG_SCALE = 4.0  # "learning" shows log(1 + plays) / LOG_SCALE, which is of order 1 at any horizon
-UNTRIED = 0.3  # what an arm that was never played is taken to accept, above its largest refused offer
+UNTRIED = 0.3  # what an arm that was never played is taken to accept, above its largest refused incentive
 RUNGS = 5  # prices for each arm of pa_env.wrappers.ForLearning
-STEP, ABOVE = 0.001, 0.05  # of these, above the largest refused offer, and above the smallest accepted one
+STEP, ABOVE = 0.001, 0.05  # these prices, above the largest refused incentive and above the smallest accepted one
 
 RULES = np.dtype(
     [
@@ -240,24 +240,24 @@ COPY = np.dtype(
         ("episode_key", "u8"),
         ("t", "i8"),  # rounds played
         ("arm", "i8"),  # last arm played
-        ("cursor", "i8"),  # where round-robin exploration goes on
+        ("cursor", "i8"),  # the next arm of round-robin exploration
         ("rewards", "i8"),  # law of the rewards
         ("noise", "f8"),  # its standard deviation (GAUSSIAN)
         ("benchmark", "f8"),  # max_a theta_a - pi*_a with the true means
         ("rank", "i8"),  # dimensions spanned by the arms played so far (linear)
         ("type", "i8"),  # of the agent that answers in the round to come
-        ("piece", "i8"),  # rounds over which the probability of exploration is interpolated: the first,
-        ("piece_end", "i8"),  # and the one after the last
+        ("piece", "i8"),  # first round of the interval on which the probability of exploration is interpolated,
+        ("piece_end", "i8"),  # and the first round after it
         ("chance", "f8"),  # p_t = chance + x (slope + x curve), x = t - piece
         ("slope", "f8"),
         ("curve", "f8"),
-        ("level", "f8"),  # what each paid arm leaves the principal in the best response to a logit agent
+        ("level", "f8"),  # the profit on each paid arm in the best response to a logit agent
     ]
 )
 
 
 class Arrays(NamedTuple):
-    """The state of N copies of a game: plain arrays, so that a deepcopy or a pickle copies a game in mid-episode."""
+    """The state of N copies of a game: plain arrays, so that games can be copied and pickled in mid-episode."""
 
     rules: NDArray[Any]  # (1,) RULES
     state: NDArray[Any]  # (N,) COPY
@@ -271,7 +271,7 @@ class Arrays(NamedTuple):
 
 
 class LinearArrays(NamedTuple):
-    """What a game with linear rewards has beside :class:`Arrays`."""
+    """The additional state of a game with linear rewards."""
 
     vectors: Floats  # (N, K, d) the arms
     parameters: Floats  # (N, 2, d) s and nu
@@ -325,12 +325,12 @@ def summary_size(n_arms: int) -> int:
 
 
 def block_columns(block: Block | AgentBlock, n_arms: int) -> slice:
-    """Where the K numbers of a block stand in an observation."""
+    """The columns of the K numbers of a block in an observation."""
     return slice(block * n_arms, (block + 1) * n_arms)
 
 
 def overall_column(number: Overall, n_arms: int) -> int:
-    """Where an overall number stands in the summary."""
+    """The column of an overall number in the summary."""
     return BLOCKS * n_arms + number
 
 

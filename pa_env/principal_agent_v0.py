@@ -96,7 +96,12 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode; ``options={"instance": ...}`` fixes what it is played on."""
+        """Begin an episode.
+
+        Args:
+            seed: of the episode; None: the next episode of the last seed.
+            options: ``{"instance": ...}`` fixes the instance of this episode.
+        """
         self.game.begin([seed], instance=instance_option(options))
         self._offers = np.zeros((1, self.game.n_arms))
         self.agents = list(self.possible_agents)
@@ -121,7 +126,11 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         return np.concatenate([self.observe(PRINCIPAL), self.observe(AGENT)])
 
     def step(self, action: Any) -> None:
-        """Move for the player whose turn it is: incentives or an arm; None once the game is over."""
+        """Make the move of the player whose turn it is.
+
+        Args:
+            action: incentives (n_arms,) of ``principal_0``, an arm of ``agent_0``; None once the episode is over.
+        """
         if not self.agents:
             raise ResetNeeded("the game is not running: call reset() before step()")
         player = self.agent_selection
@@ -174,5 +183,9 @@ vector_env = TwoPlayerVectorEnv
 
 
 def parallel_env(**settings: Any) -> ParallelEnv[str, Floats32, Any]:
-    """The same game for tools that speak PettingZoo's parallel API: still one player's turn at a time."""
+    """The same game for tools that need PettingZoo's parallel API: still one player's turn at a time.
+
+    Args:
+        **settings: as of :class:`PrincipalAgentAEC`.
+    """
     return turn_based_aec_to_parallel(env(**settings))

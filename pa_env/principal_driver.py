@@ -17,7 +17,7 @@ _RANDOM = Direct(random_offers)
 
 
 class Principal(Protocol):
-    """What offers. ``observe`` is told the arm played and the principal's reward X."""
+    """What ``principal=`` must have."""
 
     def reset(self, seed: int | None = None) -> Any:
         """Begin an episode."""
@@ -26,7 +26,7 @@ class Principal(Protocol):
         """The incentives (n_arms,) of the next round."""
 
     def observe(self, arm: int, reward: float) -> Any:
-        """Take in a round."""
+        """Observe the arm that was played and the principal's reward X."""
 
 
 PrincipalLike = Principal | Callable[[Floats32], ArrayLike] | None
@@ -36,7 +36,7 @@ class PrincipalDriver:
     """Makes the offers of every copy of a game.
 
     Args:
-        game: in which the offers are made.
+        game: the game in which the offers are made.
         principal: an object with reset, offer and observe (with more than one copy, each gets a deep copy); a function
             from the principal's summary observation to an offer; or None, a random amount on a random arm.
     """

@@ -42,13 +42,11 @@ class PythonAgents:
                 return
         elif means is MISSING:
             raise TypeError(
-                f"agent = {agent!r} has no means: reset() must set {self.n_arms} finite numbers, one belief an arm"
+                f"agent = {agent!r} has no means: reset() must set {self.n_arms} finite numbers, its beliefs"
             )
         means = numbers("agent.means", means)
         if means.shape != into.shape or not np.isfinite(means).all():
-            raise ValueError(
-                f"agent.means = {means} must be {self.n_arms} finite numbers, the agent's belief on each arm"
-            )
+            raise ValueError(f"agent.means = {means} must be {self.n_arms} finite numbers, a belief about each arm")
         into[:] = means
 
     def choose(self, offers: Floats, forced: Integers, playing: Sequence[int]) -> Integers:
@@ -68,12 +66,12 @@ class PythonAgents:
             self.agents[i].learn(int(results.item(i, ARM)), results.item(i, AGENT_REWARD))
 
     def choice_probabilities(self, offers: Floats) -> Floats:
-        """What the agents say of how likely each is to play each arm, (copies, n_arms)."""
+        """How likely each agent says that it is to play each arm, (copies, n_arms)."""
         laws = np.empty(offers.shape)
         for i, agent in enumerate(self.agents):
             tell = getattr(agent, "choice_probabilities", None)
             if tell is None:
-                raise ValueError(f"agent = {agent!r} cannot tell: it has no choice_probabilities(incentives)")
+                raise ValueError(f"agent = {agent!r} has no method choice_probabilities(incentives): add one")
             law = numbers("agent.choice_probabilities(incentives)", tell(offers[i].copy()))
             if law.shape != (self.n_arms,) or not (law >= 0.0).all() or abs(law.sum() - 1.0) > 1e-9:
                 raise ValueError(

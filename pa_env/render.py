@@ -5,7 +5,7 @@ A :class:`Frame` is what there is to see after ``t`` rounds. It is drawn by
 ========  =============  ====================================================================
 function  render_mode    gives
 ========  =============  ====================================================================
-`ansi`    "ansi"         plain text, at most 100 columns wide, without escape codes
+`ansi`    "ansi"         plain text, at most 79 columns wide, without escape codes
 `rgb`     "rgb_array"    uint8 pixels (540, 960, 3); needs Matplotlib, but no display
 `human`   "human"        nothing: writes the text to stdout, in place where that is a terminal
 ========  =============  ====================================================================
@@ -19,8 +19,8 @@ the regret. Each drawing marks these as hidden. A picture is for people; nothing
 ...     plays=np.array([1, 2]), beliefs=np.array([0.4, 0.3]), optimal_incentives=np.array([0.0, 0.1]),
 ...     theta=np.array([0.2, 0.9]), mu=np.array([0.6, 0.2]), regret=0.25, agent="oracle", curve=np.empty((0, 2)),
 ... )
->>> print(ansi(frame).splitlines()[1])
-last: arm 1, offered 0.500, reward 1.000   utility 1.50   ~regret 0.25
+>>> print(*ansi(frame).splitlines()[1:3], sep="; ")
+last round: arm 1, incentive 0.500, reward 1.000; utility 1.50   ~regret 0.25
 """
 
 import math
@@ -94,23 +94,25 @@ class Frame:
 
 
 def ansi(frame: Frame) -> str:
-    """The frame as plain text: at most 100 columns, and at most ``ROWS`` arms, the most relevant ones."""
+    """The frame as plain text: at most 79 columns, and at most ``ROWS`` arms, the most relevant ones."""
     k, share = len(frame.offer), frame.plays / max(1, frame.t)
     full = max(1.0, float(frame.offer.max()))
     lines = [
-        f"{frame.agent:.40} agent, {k} arms, round {frame.t} / {frame.horizon}",
-        f"{_last_round(frame)}   utility {frame.utility:.2f}   ~regret {frame.regret:.2f}",
+        f"{frame.agent:.30} agent, {k} arms, round {frame.t} / {frame.horizon}",
+        _last_round(frame),
+        f"utility {frame.utility:.2f}   ~regret {frame.regret:.2f}",
         "",
-        f"   arm  {f'offer (bar: 0 to {full:.3g})':<20}  theta_hat  {'plays (bar: share)':<19}"
-        f"  {'~belief':>7}  {'~pi*':>7}  {'~theta':>7}  {'~mu':>7}",
+        f"  arm  {f'offer (0-{full:.3g})':<15} theta_hat  plays (share)"
+        f" {'~belief':>7} {'~pi*':>7} {'~theta':>7} {'~mu':>7}",
     ]
     shown = _relevant(frame, ROWS)
     for a in shown:
         estimate = _number(frame.theta_hat[a]) if frame.plays[a] else "-"
+        hidden = (frame.beliefs[a], frame.optimal_incentives[a], frame.theta[a], frame.mu[a])
         lines.append(
-            f"{'>' if a == frame.arm else ' '} {a:>4}  {_bar(frame.offer[a] / full, 12)} {_number(frame.offer[a]):>7}"
-            f"  {estimate:>9}  {_bar(share[a], 8)} {frame.plays[a]:>10}  {_number(frame.beliefs[a]):>7}"
-            f"  {_number(frame.optimal_incentives[a]):>7}  {_number(frame.theta[a]):>7}  {_number(frame.mu[a]):>7}"
+            f"{'>' if a == frame.arm else ' '}{a:>4}  {_bar(frame.offer[a] / full, 7)} {_number(frame.offer[a]):>7}"
+            f" {estimate:>9}  {_bar(share[a], 5)} {_count(frame.plays[a]):>7}"
+            + "".join(f" {_number(x):>7}" for x in hidden)
         )
     if len(shown) < k:
         lines.append(f"  ... {k - len(shown)} of {k} arms left out")
@@ -283,6 +285,11 @@ def _number(x: float) -> str:
     return next(text for text in (f"{x:.3f}", f"{x:.1f}", f"{x:.0e}") if len(text) <= 7)
 
 
+def _count(n: int) -> str:
+    """A count, rounded if it has more than seven digits."""
+    return str(n) if n < 10**7 else _compact(n)
+
+
 def _bar(share: float, width: int) -> str:
     """A bar of ``width`` characters, full at 1, in steps of an eighth of a character."""
     whole, eighths = divmod(round(min(max(share, 0.0), 1.0) * 8 * width), 8)
@@ -292,4 +299,4 @@ def _bar(share: float, width: int) -> str:
 def _last_round(frame: Frame) -> str:
     if frame.arm is None or frame.reward is None:
         return "no round played yet"
-    return f"last: arm {frame.arm}, offered {frame.offer[frame.arm]:.3f}, reward {frame.reward:.3f}"
+    return f"last round: arm {frame.arm}, incentive {frame.offer[frame.arm]:.3f}, reward {frame.reward:.3f}"

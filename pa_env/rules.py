@@ -1,9 +1,9 @@
-"""Compiled rules: functions that make a principal's offers inside the compiled game, and rules for withdrawing one.
+"""Compiled rules: functions that make a principal's offers inside the compiled game; and rules that withdraw an offer.
 
-A rule is a function ``rule(memory, plays, sums, arm, reward, offer) -> target``. Each round it is told the principal's
-own counts and reward sums of the arms, the arm and reward X of the round before (``NO_ARM`` at first), writes the next
-offer, which is all zeros before, and returns the arm that it is meant for, or ``NO_ARM``. What it must remember it
-keeps in ``memory``, a vector of float64.
+A rule is a function ``rule(memory, plays, sums, arm, reward, offer) -> target``. In each round it is told the
+principal's own counts and reward sums of the arms, and the arm and reward X of the round before (``NO_ARM`` in the
+first round). It writes the next offer into ``offer``, which holds zeros, and returns the arm that the offer is meant
+for, or ``NO_ARM``. It keeps what it must remember in ``memory``, a vector of float64.
 
 >>> from pa_env.game import Game
 >>> from pa_env.rules import compile_rule
@@ -47,7 +47,7 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
 
     Args:
         function: the rule.
-        trusted: leave out the check of bounds at its first use; for rules whose tests do it.
+        trusted: skip the check of bounds at its first use, for rules that were tested for it.
     """
     rule = compiled(function, SIGNATURE)
     if trusted:
@@ -57,7 +57,7 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
 
 @functools.cache
 def rule_pointer(rule: Rule) -> Any:
-    """A compiled rule as the kernel takes it."""
+    """A compiled rule in the form that the kernel calls."""
     if getattr(rule, "signatures", None) != [SIGNATURE.args]:
         raise TypeError(f"rule = {rule!r} must be compiled: decorate the function with pa_env.rules.compile_rule")
     return pointer(rule)
@@ -66,8 +66,13 @@ def rule_pointer(rule: Rule) -> Any:
 def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
     """Raise if a rule reads or writes outside its arrays in two trial rounds, on a copy of its memory.
 
-    Compiled code would read and write other memory instead. The rule is compiled once more for this, with Numba's
-    checks of bounds.
+    Compiled code would read and write other memory without an error. The rule is compiled once more for this, with
+    Numba's checks of bounds.
+
+    Args:
+        rule: from :func:`compile_rule`.
+        n_arms: number of arms.
+        memory: (M,), at the beginning.
     """
     if rule in _trusted or (rule, n_arms, memory.size) in _checked:
         return
@@ -82,7 +87,7 @@ def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
 
 @contextmanager
 def out_of_bounds_told(what: str, n_arms: int, memory: Floats) -> Iterator[None]:
-    """Tell of a trial in which compiled code of the user's leaves the bounds of its arrays."""
+    """Turn the IndexError of a user's compiled code, run on sample data, into an error that explains it."""
     try:
         yield
     except IndexError as error:
@@ -114,7 +119,7 @@ def check_episodes(memories: Any, marks: Any, copies: int, horizon: int) -> None
 def compiled_for(function: Callable[..., int], *types: Any) -> Callable[..., int]:
     """A function of the kernel that takes arrays, linear arrays, a rule and arguments of these types.
 
-    With a function among its arguments Numba caches it for an explicit signature only.
+    Numba caches a function that takes another function only if its signature is explicit.
     """
     arrays, linear, *others = types
     signature = numba.int64(arrays, linear, numba.types.FunctionType(SIGNATURE), *others)
@@ -123,9 +128,9 @@ def compiled_for(function: Callable[..., int], *types: Any) -> Callable[..., int
 
 
 class StopRule:
-    """Withdraw an offer held for Y rounds once misses of the target arm > alpha sqrt(Y) + beta / sqrt(Y).
+    """Withdraw an offer after Y rounds once misses of the target arm > alpha sqrt(Y) + beta / sqrt(Y).
 
-    Passed again with the same offer it goes on where it was.
+    If it is passed again with the same offer, it continues to count.
 
     Args:
         target: the arm that is meant to be played.
@@ -140,12 +145,12 @@ class StopRule:
         self.entries[Stop.BETA] = at_least("beta", beta, 0.0)
 
     def check(self, n_arms: int) -> None:
-        """Raise unless compiled code may write to its entries in a game of so many arms."""
+        """Raise unless compiled code may write to its entries in a game with this many arms."""
         entries = self.entries
         fits = isinstance(entries, np.ndarray) and entries.shape == (len(Stop),) and entries.dtype == FLOAT64
         if not (fits and entries.flags.carray and np.isfinite(entries).all() and self.target < n_arms):
             raise ValueError(
-                f"stop = StopRule({entries!r}) must be of one of {n_arms} arms, with its entries as they were made"
+                f"stop = StopRule({entries!r}) must have a target among {n_arms} arms, and its original entries"
             )
 
     @property
@@ -164,7 +169,7 @@ class StopRule:
         return int(self.entries[Stop.MISSES])
 
     def count(self, arm: int) -> None:
-        """Take in a round in which an arm was played, where the kernel does not."""
+        """Count a round in which this arm was played; the kernel counts its own rounds."""
         entries = self.entries
         entries[Stop.HELD] += 1
         entries[Stop.MISSES] += arm != self.target

@@ -7,15 +7,15 @@
 0.5
 
 One by one, with their parameters; muhat are an agent's beliefs, pi the offer, t = 1, 2, ... the round.
-``examples/agents_picture.py`` draws how each answers as the offer on one arm grows (docs/agents.png).
+``examples/agents_picture.py`` draws how each answers as the incentive on one arm grows (docs/agents.png).
 
 ``empirical-mean`` (Liu & Ratliff, ICML 2025, section 2: the self-interested learning agent)
     plays argmax_a muhat_a + pi_a. muhat_a is the empirical mean (initial_a + sum of rewards) / max(1, N_a) or, when
     rewards are linear, <shat, a> with the least squares estimate shat. Parameters: ``ties``, ``initial``.
-``exploratory`` (the same paper; the rate of Dogan, Shen & Aswani, arXiv 2304.07407)
+``exploratory`` (the same paper; after Dogan, Shen & Aswani, arXiv 2308.06717)
     as before, but in round t it plays an arm that does not maximise with probability
-    p_t = min(1, c0 (log(2t) / t)^exponent). The paper has exponent = 1/2, and asks for other rates. Parameters: ``c0``
-    >= 0 (0: never), ``exponent`` >= 0 (0: always at the same rate), ``exploration``, ``ties``, ``initial``.
+    p_t = min(1, c0 (log(2t) / t)^exponent). The paper has exponent = 1/2. Parameters: ``c0`` >= 0 (0: never),
+    ``exponent`` >= 0 (0: always at the same rate), ``exploration``, ``ties``, ``initial``.
 ``oracle`` (Scheid et al., ICML 2024, arXiv 2403.03811)
     knows its means and plays argmax_a mu_a + pi_a. Parameter: ``ties``.
 ``exploratory-oracle`` (Liu & Ratliff)
@@ -32,10 +32,10 @@ One by one, with their parameters; muhat are an agent's beliefs, pi the offer, t
     (0: it maximises), ``knows_means`` (False: it learns them as ``empirical-mean`` does), ``ties``, ``initial``.
 ``types`` (Liu, Maiti, Tajdini, Jamieson & Ratliff, ICML 2025, arXiv 2505.23124)
     a population with means of its own for each type; one type answers in each round, greedily or by the logit law.
-    It knows its means and learns nothing. The instance gives theta alone. Parameters: ``types`` (how many, their means
-    drawn uniformly anew each episode; or an array (J, n_arms) of means in [0, 1]), ``order`` ("random": drawn in each
-    round; "blocks": one after the other, horizon / J rounds each; "cycle"; or an array of type indices, again and
-    again), ``temperature`` >= 0, ``ties``.
+    It knows its means and learns nothing. The instance gives theta alone. Parameters: ``types`` (the number of types,
+    whose means are drawn uniformly in each episode; or an array (J, n_arms) of means in [0, 1]), ``order`` ("random":
+    drawn in each round; "blocks": one after the other, horizon / J rounds each; "cycle"; or an array of type indices,
+    which is repeated), ``temperature`` >= 0, ``ties``.
 
 The principal's regret R_T compares with the best offers for a greedy agent that has the same beliefs, whoever answers;
 :mod:`pa_env.kernel.responses` says where it can be negative, and what ``regret_response`` compares with instead.
@@ -65,13 +65,13 @@ class Agent(Protocol):
         """Its beliefs muhat (n_arms,) now, which the regret compares with; read before each round."""
 
     def reset(self, n_arms: int, rng: np.random.Generator) -> None:
-        """Begin an episode; all randomness from ``rng``."""
+        """Begin an episode; all randomness must come from ``rng``."""
 
     def choose(self, incentives: NDArray[np.float64]) -> int:
         """The arm to play on this offer."""
 
     def learn(self, arm: int, reward: float) -> None:
-        """Take in the reward R of the arm just played (without the incentive)."""
+        """Observe the reward R of the arm just played (without the incentive)."""
 
 
 AgentLike = str | ScriptedAgent | CompiledAgent | Agent  # what ``agent=`` takes
@@ -86,7 +86,7 @@ def agents() -> tuple[str, ...]:
     - ``ols``: learns linear rewards by least squares.
     - ``ucb``, ``thompson``, ``exp3``: learn, and keep their own regret low.
     - ``logit``: plays arm a with a probability proportional to exp((muhat_a + pi_a) / temperature).
-    - ``types``: a population of agents, one of whom answers in each round.
+    - ``types``: a population of agents, one of which answers in each round.
 
     See :mod:`pa_env.scripted_agents` for their laws, and :func:`make_agent` for their parameters.
     """
@@ -107,10 +107,10 @@ def make_agent(name: str, **parameters: Any) -> ScriptedAgent:
 
 
 def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
-    """Make sense of ``agent=``."""
+    """The agent that ``agent=`` stands for."""
     if isinstance(agent, str):
         return make_agent(agent)
-    # `means` may well be set only by reset: the game looks for it then.
+    # `means` may be set by reset only: the game looks for it then.
     missing = [name for name in ("reset", "choose", "learn") if not callable(getattr(agent, name, None))]
     if isinstance(agent, ScriptedAgent | CompiledAgent) or not missing:
         return agent

@@ -1,4 +1,4 @@
-"""What is drawn from a seed outside the kernel: keys, generators for Python code, seeds of principals."""
+"""What is derived from a seed outside the kernel: keys, generators for Python code, seeds of principals."""
 
 from collections.abc import Sequence
 from itertools import accumulate, permutations, repeat
@@ -6,19 +6,25 @@ from itertools import accumulate, permutations, repeat
 import numpy as np
 from numpy.typing import NDArray
 
-# Of the hash in numpy.random.SeedSequence (O'Neill, "Developing a seed_seq alternative", 2015), which NumPy keeps.
+# Constants of the hash in numpy.random.SeedSequence (O'Neill, "Developing a seed_seq alternative", 2015).
 INITIAL_A, MULTIPLY_A, INITIAL_B, MULTIPLY_B = 0x43B0D7E5, 0x931E8875, 0x8B51F9DD, 0x58F38DED
 MIX_LEFT, MIX_RIGHT = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)
-WORTH_IT = 16  # seeds from which on whole arrays are faster
+WORTH_IT = 16  # from this many seeds on, whole arrays are faster
 
 
 def key_of(seed: int | None) -> int:
-    """Of a seed's draws."""
+    """The key of a seed's draws."""
     return int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
 
 
 def generator_of(key: int, episode: int, purpose: str) -> np.random.Generator:
-    """A generator for Python code that draws in an episode; the kernel's own draws need none."""
+    """A generator for Python code that draws in an episode; the kernel's own draws need none.
+
+    Args:
+        key: of the seed's draws.
+        episode: 0, 1, ... since the seed was given.
+        purpose: what is drawn; its first letter tells generators of an episode apart.
+    """
     return np.random.default_rng([int(key), int(episode), ord(purpose[0])])
 
 
@@ -26,8 +32,8 @@ def principal_seed(seed: int | None, key: int | None = None, episode: int = 1) -
     """The seed of a principal in an episode of a game, the same whichever interface is used.
 
     Args:
-        seed: that the game was given, or None.
-        key: of that seed's draws; None: worked out.
+        seed: of the game, or None.
+        key: of that seed's draws; None: it is computed.
         episode: 1, 2, ... since the seed was given.
     """
     if seed is not None and episode == 1:

@@ -3,14 +3,14 @@
 :class:`pa_env.layout.Block`, ``Overall`` and ``AgentBlock`` list the numbers of an observation in their order.
 
 ``observation="summary"``: six blocks of n_arms numbers, then two: last arm played (one-hot), theta_hat,
-plays / horizon, largest refused offer, smallest accepted offer, last offer; last reward X, t / horizon.
-Because beliefs move, a refusal above the smallest accepted offer raises that bound, and an acceptance below the largest
-refused offer lowers that one.
+plays / horizon, largest refused incentive, smallest accepted incentive, last offer; last reward X, t / horizon.
+Because beliefs move, a refusal above the smallest accepted incentive raises that bound, and an acceptance below the
+largest refused incentive lowers the other.
 
 ``observation="last"``: last arm, last offer, last reward, t / horizon.
 
 ``observation="learning"``: the summary with all numbers of order 1, for networks. It has log(1 + plays) / 4 in place of
-plays / horizon. For an arm that was never played, the smallest accepted offer is .3 above the largest refused one.
+plays / horizon. For an arm that was never played, the smallest accepted incentive is .3 above the largest refused one.
 """
 
 import numpy as np

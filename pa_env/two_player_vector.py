@@ -58,7 +58,7 @@ class TwoPlayerVectorEnv:
         self.action_spaces = {
             player: batch_space(space, self.num_envs) for player, space in self.single_action_spaces.items()
         }
-        self._offers: Floats | None = None  # that wait for an answer
+        self._offers: Floats | None = None  # offers without an answer
         self._copies = np.arange(self.num_envs)
 
     def reset(

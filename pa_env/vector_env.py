@@ -12,8 +12,8 @@ ended by ``reset(options={"reset_mask": mask})``).
 >>> rewards.shape, info["regret"].shape, info["optimal_incentives"].shape
 ((64,), (64,), (64, 3))
 
-``info["_regret"]`` and its like mark the copies that played a round in this step. :mod:`pa_env.gym_env` says what each
-key is and who may know it. An environment is for one thread.
+``info["_regret"]`` and similar keys mark the copies that played a round in this step. :mod:`pa_env.gym_env` says what
+each key is and who may know it. An environment is for one thread.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ MARKS = tuple(f"_{name}" for name in INFO)
 
 
 class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
-    """What both seats share: seeds, episodes that end, infos."""
+    """What both seats share: seeds, the end of episodes, infos."""
 
     metadata: Info = {"render_modes": list(MODES), "render_fps": 10, "autoreset_mode": AutoresetMode.NEXT_STEP}
 
@@ -71,20 +71,30 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         self.observation_space = batch_space(observation_space, game.copies)
         self.action_space = batch_space(action_space, game.copies)
         self._all = np.ones(game.copies, np.bool_)
-        self._over = self._all.copy()  # their episode has ended, or none has begun
+        self._over = self._all.copy()  # copies whose episode has ended, or has not begun
         self._idle, self._soonest = True, 0
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Info | None = None
     ) -> tuple[Floats32, Info]:
-        """Begin an episode of all copies, or of those in ``options["reset_mask"]``, on ``options["instance"]``."""
+        """Begin an episode.
+
+        Args:
+            seed: an int s gives copy i the seed s + i, a list gives each copy its own; None: the next episodes.
+            options: ``{"instance": ...}`` fixes the instance; ``{"reset_mask": mask}`` resets only the copies in a
+                mask (N,) of booleans.
+        """
         instance = instance_option(options)
         which = self._mask((options or {}).get("reset_mask"))
         self._begin(which, copy_seeds(seed, self.num_envs), instance)
         return self._observe(), self._known(which)
 
     def step(self, actions: Any) -> tuple[Floats32, Floats, Flags, Flags, Info]:
-        """One round of every copy; with NEXT_STEP, copies whose episode has ended begin another instead."""
+        """Play one round of every copy; with NEXT_STEP, copies whose episode has ended begin another instead.
+
+        Args:
+            actions: offers (N, n_arms) in the principal's seat, arms (N,) in the agent's.
+        """
         prepared = self._prepare(actions)
         played, some = self._all.copy(), False
         if self._idle:
@@ -115,11 +125,11 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         return observations, rewards, terminated, np.zeros(self.num_envs, np.bool_), info
 
     def _known(self, begun: Flags) -> Info:
-        """What the players know at the beginning of an episode: the arms, when rewards are linear."""
+        """What the players know at the beginning of an episode: the arms, if rewards are linear."""
         return {"arms": self.game.features.copy(), "_arms": begun.copy()} if self.game.dim else {}
 
     def _look_for_ends(self) -> None:
-        """Note which copies have ended, and how many rounds from now the next one will: most steps need not look."""
+        """Note which copies have ended, and in how many rounds the next one will: until then no step has to look."""
         left = self.game.horizon - self.game.arrays.state["t"]
         self._over = (left == 0) | (self.game.arrays.state["episode"] == 0)
         self._idle = bool(self._over.any())
@@ -141,7 +151,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         self._look_for_ends()
 
     def _info(self, results: Floats, mask: Flags) -> Info:
-        """What the round was; ``_key`` marks the copies for which it holds."""
+        """The info of the round; ``_key`` marks the copies that played it."""
         return round_infos(results) | dict.fromkeys(MARKS, mask)
 
     def _mask(self, mask: Flags | None) -> Flags:
@@ -150,17 +160,18 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
         if not fits or not mask.any():
             raise ValueError(
-                f"options['reset_mask'] = {mask!r} must be a NumPy array of {self.num_envs} booleans, one of them True"
+                f"options['reset_mask'] = {mask!r} must be a NumPy array of {self.num_envs} booleans, at least one of"
+                " them True"
             )
         return mask
 
-    # What the two seats do in their own way.
+    # Each seat has its own version of these.
 
     def _observe(self) -> Floats32:
         raise NotImplementedError
 
     def _prepare(self, actions: Any) -> Any:
-        """Check the actions before anything moves; those of copies that are over do not count."""
+        """Check the actions before any copy changes; those of copies whose episode has ended are ignored."""
         raise NotImplementedError
 
     def _play(self, prepared: Any, which: Flags | None) -> tuple[Floats, Floats]:

@@ -23,6 +23,11 @@ NAMES = {
 }
 
 
+def test_it_stays_short() -> None:
+    assert len(README.splitlines()) <= 130
+    assert max(len(line) for line in README.splitlines()) <= 120
+
+
 def test_every_block_is_found() -> None:
     assert len(BLOCKS) == README.count("```python") >= 3
     assert sum(bool(shown) for _, shown in BLOCKS) == README.count("```text") >= 2
@@ -39,7 +44,7 @@ def test_readme_block_runs(block: str, shown: str, tmp_path: Path) -> None:
 
 
 def column(heading: str) -> set[str]:
-    """What looks like a name, in the column of the table of who plays whose head has this text."""
+    """What looks like a name in the column with this heading."""
     rows = [line.split("|") for line in README.splitlines() if line.startswith("|")]
     head = next(i for i, row in enumerate(rows) if any(heading in cell for cell in row))
     place = next(i for i, cell in enumerate(rows[head]) if heading in cell)

@@ -1,1 +1,1 @@
-"""Scripted principals, one file an algorithm; :func:`baselines.make` makes them by name."""
+"""Scripted principals, one file per algorithm; :func:`baselines.make` makes them by name."""

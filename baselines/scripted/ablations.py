@@ -1,4 +1,4 @@
-"""The paper's principals with one part left out, to show what it is for (Liu & Ratliff, ICML 2025).
+"""The paper's principals with one part left out, to show the effect of that part (Liu & Ratliff, ICML 2025).
 
 They are not in the list of principals. In a benchmark they are named by module and class, as in
 ``pa-bench run --principal baselines.scripted.ablations:BadArmsUnplayed,constants=practical``; ``pa-bench ablations``
@@ -44,7 +44,7 @@ class NoAsymmetricCheck(Elimination):
 class NoIncentiveTesting(Exploratory):
     """:class:`Exploratory` that searches once for each arm and holds what it found, as :class:`Elimination` does.
 
-    A search during which the agent explored may have found too little, and the arm is then hardly played.
+    A search during which the agent explored may find too small an incentive, and the arm is then hardly played.
     """
 
     name = "no-incentive-testing"

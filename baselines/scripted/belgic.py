@@ -22,7 +22,7 @@ class Belgic(Principal):
     So is the credit of a refused round: as in IPA's code, the arm played gets X, since nothing was paid for it.
 
     Guarantee, the paper's: sublinear regret if beta < alpha (1 - kappa), against agents with such a regret in every
-    stretch of rounds.
+    interval of rounds.
 
     Where it fails: the empirical-mean agent has no such regret (Liu & Ratliff, ICML 2025, appendix). The search takes
     K ceil(beta log2 T) ceil(T^alpha) rounds, which is the whole game below T = 4e5 with K = 5.

@@ -15,7 +15,7 @@ from pa_env.rules import compile_rule
 
 
 class Own(IntEnum):
-    """Where the rule's own numbers stand in its memory, after those of :class:`Entry`."""
+    """Indices in the memory of the rule's own numbers, after those of :class:`Entry`."""
 
     CHARGED = len(Entry)  # 1 if what is paid for an arm is subtracted from its rewards
     EVERY_ROUND = len(Entry) + 1  # 1 if bounds are learnt from every round, not from explorations alone
@@ -60,7 +60,7 @@ def fresh_memory(n_arms: int) -> Floats:
 
 @inlined
 def estimate(memory: Any, own: Arrays) -> None:
-    """Find s_hat, if bounds have changed; without a point within them it stays as it was."""
+    """Find s_hat, if bounds have changed; if no point is within them it stays as it was."""
     if memory[Own.CHANGED] == 1.0 and memory[Own.CONTRADICTED] == 0.0:
         if smallest_means(own.limits, own.trial):
             copy(own.trial, own.s_hat)

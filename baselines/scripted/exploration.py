@@ -12,7 +12,7 @@ from pa_env.layout import Floats
 
 
 class Entry(IntEnum):
-    """Where the numbers that both rules remember stand in their memory; a rule's own come after them."""
+    """Indices in the memory of the numbers that both rules remember; a rule's own come after them."""
 
     ROUND = 0  # rounds already played
     KEY_HIGH = 1  # the upper and the lower 32 bits of the key of the random numbers
@@ -30,7 +30,7 @@ def write_key(memory: Floats, rng: np.random.Generator) -> None:
 
 @inlined
 def copy(source: Any, target: Any) -> None:
-    """A vector's entries into another; Numba's own assignment would need room, which these rules do without."""
+    """Copy a vector's entries; Numba's own assignment would allocate memory, which these rules must not."""
     for a in range(target.size):
         target[a] = source[a]
 
@@ -73,7 +73,7 @@ def offer_price(plays: Any, credits: Any, s_hat: Any, margin: float, offer: Any)
         credits: Their sums of rewards; theta_hat is the quotient, 0 for an arm never played.
         s_hat: Estimates of the agent's means.
         margin: What is added to the price.
-        offer: Where the incentives are written to.
+        offer: Output: the incentives.
     """
     k, best, highest = 0, -np.inf, s_hat[0]
     for a in range(offer.size):

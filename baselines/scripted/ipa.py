@@ -18,7 +18,7 @@ from pa_env.layout import NO_ARM
 from pa_env.rules import compile_rule
 
 # Memory of the rule: that of UCB; then the lower and upper ends of the intervals, and the last three numbers.
-UCB_SIZE = 4  # numbers an arm in the memory of UCB, beside its first BLOCKS
+UCB_SIZE = 4  # numbers per arm in the memory of UCB, after its first BLOCKS
 ROUND, PROBES, MARGIN = -3, -2, -1
 
 

@@ -8,7 +8,7 @@ import math
 from typing import Literal
 
 import numpy as np
-import scipy  # loads scipy.optimize when it is first used, which takes as long as all the rest
+import scipy  # loads scipy.optimize when it is first used: importing it takes as long as everything else
 
 from baselines.scripted.polygons import DISC, Array, areas, clipped, minkowski_sum
 
@@ -51,9 +51,9 @@ class KnowledgeSet:
         """The c at which <direction, v> = c halves the volume of S + scale * B, for a unit direction (dim,).
 
         From three dimensions on it is the samples' share, and they are of a body some per cent larger: the half-spaces
-        and the ball of S, each moved out by the scale. Membership in S + scale * B would take a quadratic program a
-        sample. The lemma's proof holds for this body too: it is convex, at least as wide, and after a cut it is what
-        it was, cut by the same half-space moved out.
+        and the ball of S, each moved out by the scale. Membership in S + scale * B would take a quadratic program for
+        each sample. The lemma's proof holds for this body too: it is convex and at least as wide, and a cut of S cuts
+        it by the same half-space, moved out.
         """
         if self.dim == 1:
             return float(direction[0]) * (self._support(np.ones(1))[0] - self._support(-np.ones(1))[0]) / 2
@@ -174,7 +174,7 @@ class PlanarKnowledgeSet(KnowledgeSet):
 
 
 def unit_ball(dim: int, rng: np.random.Generator) -> KnowledgeSet:
-    """S before the first question, all of B(0, 1) in R^dim. In one and two dimensions `rng` decides nothing."""
+    """S before the first question, all of B(0, 1) in R^dim. In one and two dimensions `rng` has no effect."""
     if dim < 1:
         raise ValueError(f"dim must be at least 1, got {dim}")
     return PlanarKnowledgeSet(rng) if dim == 2 else KnowledgeSet(dim, rng)

@@ -11,10 +11,10 @@ of the first, a transportation problem.) These bounds are those of :mod:`baselin
 place of the answers; the two agree where answers do not contradict each other. Offers are in [0, 1], hence so is the
 smallest such s.
 
-**An answer more.** Its round is assigned to its best arm under s, say b. If b is not A, one round too many is at b and
-one too few at A: along the path from b to A that loses least, with Dijkstra's algorithm over the arms, one round is
-moved on from each arm to the next (successive shortest paths). **An answer less.** If x_i is not A_i, a round is moved
-in the same way from A_i to x_i. Both take O(K^2 + W K) for W rounds, and the finding of s after them O(K^3) at worst.
+**Adding an answer.** Its round is assigned to its best arm under s, say b. If b is not A, then b has one round too many
+and A one too few. One round is moved from each arm to the next along the path from b to A that loses least, which
+Dijkstra's algorithm finds (successive shortest paths). **Removing an answer.** If x_i is not A_i, a round is moved in
+the same way from A_i to x_i. Both take O(K^2 + W K) for W rounds, and finding s after them at most O(K^3).
 """
 
 from typing import Any, NamedTuple
@@ -40,7 +40,7 @@ class Answers(NamedTuple):
 
 @inlined
 def collect_limits(answers: Answers, k: int) -> None:
-    """The bounds of an arm anew, from the rounds that are assigned to it."""
+    """Collect the bounds of an arm again, from the rounds that are assigned to it."""
     for a in range(answers.s_hat.size):
         answers.limits[k, a] = np.inf
     for i in range(answers.assigned.size):
@@ -84,7 +84,7 @@ def move_round(answers: Answers, source: int, target: int) -> None:
 
 @inlined
 def balance(answers: Answers, source: int, sink: int) -> None:
-    """Where one round too many is at ``source`` and one too few at ``sink``, put it right, and find s_hat anew."""
+    """Move a round from ``source``, which has one too many, to ``sink``, and find s_hat again."""
     if source != sink:
         find_path(answers, source, sink)
         a = sink
@@ -101,7 +101,7 @@ def balance(answers: Answers, source: int, sink: int) -> None:
 
 @inlined
 def take_out(answers: Answers, i: int) -> tuple[int, int]:
-    """Take out the answer of round i; returns the arms with a round too many and too few, equal if none has."""
+    """Remove the answer of round i; returns the arms with a round too many and too few, equal if none has."""
     k = int(answers.assigned[i])
     if k == NO_ARM:
         return 0, 0
@@ -112,7 +112,7 @@ def take_out(answers: Answers, i: int) -> tuple[int, int]:
 
 @inlined
 def put_in(answers: Answers, i: int, offer: Any, arm: int) -> tuple[int, int]:
-    """Put in the answer of round i; returns the arms with a round too many and too few, equal if none has."""
+    """Add the answer of round i; returns the arms with a round too many and too few, equal if none has."""
     best = 0
     for a in range(offer.size):
         answers.offers[i, a] = offer[a]
@@ -125,7 +125,7 @@ def put_in(answers: Answers, i: int, offer: Any, arm: int) -> tuple[int, int]:
 
 @inlined
 def learn(answers: Answers, i: int, offer: Any, arm: int) -> None:
-    """Take in the answer ``arm`` to an offer as that of round i, in the place of the one there."""
+    """Replace the answer of round i by the answer ``arm`` to an offer."""
     for step in range(2):  # a loop, so that the lines of `balance` are compiled once
         source, sink = take_out(answers, i) if step == 0 else put_in(answers, i, offer, arm)
         balance(answers, source, sink)

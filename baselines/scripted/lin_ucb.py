@@ -1,7 +1,7 @@
 """LinUCB on the principal's net reward at known prices: the second half of C-IPA.
 
 Source: Abbasi-Yadkori, Pal & Szepesvari, "Improved Algorithms for Linear Stochastic Bandits" (NeurIPS 2011), with ridge
-parameter 1. The radius after n rounds is 2 + noise sqrt(2 log T + d log(1 + n/d)), 2 being a bound of |nu + z|.
+parameter 1. The radius after n rounds is 2 + noise sqrt(2 log T + d log(1 + n/d)), where 2 bounds |nu + z|.
 """
 
 import functools
@@ -15,7 +15,7 @@ from baselines.protocol import Follow, Principal, follow
 from pa_env.layout import Floats
 from pa_env.rules import compile_rule
 
-# Memory of the rule: d, noise, 2 log T, rounds heard n, max_b <z, b>; then pihat (K), arms (K d), V^-1 (d d),
+# Memory of the rule: d, noise, 2 log T, rounds so far n, max_b <z, b>; then pihat (K), arms (K d), V^-1 (d d),
 # the sum of y A (d), and scratch space (d).
 DIM, NOISE, LOG, HEARD, LARGEST, INCENTIVES = range(6)
 

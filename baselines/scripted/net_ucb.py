@@ -2,7 +2,7 @@
 
 The rule follows the public code of IPA's authors (Scheid et al., ICML 2024). Statistics start empty. In each round the
 arm with the largest mean(net reward) + sqrt(4 log T / n) is offered its incentive; arms not played yet come first, in
-increasing order. The arm played is credited with X minus the incentive paid for it: 0, if it was not the target.
+increasing order. The arm played is credited with X minus the incentive paid for it, 0 unless it was the target.
 """
 
 import functools
@@ -40,7 +40,7 @@ def incentives_of(memory: Floats, n_arms: int) -> Floats:
 
 @inlined
 def ucb_round(memory: Any, arm: int, reward: float, offer: Any) -> int:
-    """Take in the last round, if there was one, and make the next offer; returns its target."""
+    """Learn from the last round, if there was one, and make the next offer; returns its target."""
     n_arms = offer.size
     incentives, counts = memory[BLOCKS + INCENTIVES * n_arms :], memory[BLOCKS + COUNTS * n_arms :]
     net_sums, indices = memory[BLOCKS + NET_SUMS * n_arms :], memory[BLOCKS + INDICES * n_arms :]

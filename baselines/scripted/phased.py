@@ -39,7 +39,7 @@ class Phased(Principal):
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
         delta: Probability of failure that the algorithm allows, in (0, 1). Default: 1/T.
-        constants: "paper", or "practical" as in the table.
+        constants: "paper", or "practical" as listed above.
         unknown_initial_means: Whether the agent's empirical means may start anywhere in [0, 1] instead of at 0 (the
             paper's appendix "Modifications for General Initial Empirical Means"). A mean may then reach 2, so searches
             and caps do too.
@@ -60,7 +60,7 @@ class Phased(Principal):
         super().__init__(n_arms, horizon)
         self.delta = 1.0 / self.horizon if delta is None else at_least("delta", delta, 0.0, strictly=True)
         if self.delta >= 1.0:
-            raise ValueError(f"delta = {delta} must be a confidence between 0 and 1, both excluded")
+            raise ValueError(f"delta = {delta} must be a probability between 0 and 1, both excluded")
         self.constants = constants
         self.factors = Constants() if constants == "paper" else self.practical
         if not isinstance(unknown_initial_means, bool | np.bool_):

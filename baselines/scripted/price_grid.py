@@ -17,7 +17,7 @@ from pa_env.rules import compile_rule
 
 
 class Entry(IntEnum):
-    """Where the rule's numbers stand in its memory; after them come the estimated losses of the actions."""
+    """Indices in the memory of the rule's numbers; after them come the estimated losses of the actions."""
 
     ROUND = 0  # rounds already played
     KEY_HIGH = 1  # the upper and the lower 32 bits of the key of the random numbers

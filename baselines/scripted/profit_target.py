@@ -19,7 +19,7 @@ from baselines.scripted.profit_rule import (
 )
 from pa_env.checks import at_least
 
-# What trained principals build on, beside the class.
+# Trained principals use these names, too.
 __all__ = [
     "BELIEFS",
     "BONUS",
@@ -67,7 +67,7 @@ class ProfitTarget(Principal):
       (35 at T = 10^4, K = 5, and 276 at K = 20; no incentive has less than 1).
     - An agent whose exploration goes to the arm worst for the principal is taken, for a while, for one that prefers it.
     - Rewards noisier than a coin, such as unit Gaussians, need more ``bonus`` and ``drift``.
-    - Rbar_T charges it for offers that are not taken.
+    - Rbar_T charges it for incentives that are not accepted.
 
     One set of defaults serves all K and T. Except for the ceiling they are, rounded, the result of
     ``python -m baselines tune profit-target --task all --trials 60``.

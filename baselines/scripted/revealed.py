@@ -13,7 +13,7 @@ TOLERANCE = 1e-10  # by which every bound is loosened, so that rounding contradi
 
 @inlined
 def tighten(limits: Any, offer: Any, arm: int) -> bool:
-    """Take in that ``arm`` was played at this offer; whether a bound has changed."""
+    """Record that ``arm`` was played at this offer. Returns whether a bound has changed."""
     changed = False
     for a in range(offer.size):
         if a != arm and offer[arm] - offer[a] < limits[arm, a]:
@@ -24,15 +24,15 @@ def tighten(limits: Any, offer: Any, arm: int) -> bool:
 
 @inlined
 def smallest_means(limits: Any, s: Any) -> bool:
-    """Write into ``s`` the smallest point of [0, 1]^K within the limits; whether there is one.
+    """Write into ``s`` the smallest point of [0, 1]^K within the limits. Returns whether there is one.
 
     It is smallest in every component at once: s_k is the length of the longest path to k, with edges of length
-    -``limits[k, a]`` from a to k (Bellman & Ford). If there is no such point, ``s`` is of no use.
+    -``limits[k, a]`` from a to k (Bellman & Ford). If there is no such point, ``s`` is meaningless.
     """
     n_arms = s.size
     for k in range(n_arms):
         s[k] = 0.0
-    for _ in range(n_arms):  # a path has at most n_arms - 1 edges: if the last pass changes anything, it is a circle
+    for _ in range(n_arms):  # a path has at most n_arms - 1 edges: if the last pass changes anything, there is a cycle
         settled = True
         for k in range(n_arms):
             lowest = s[k]

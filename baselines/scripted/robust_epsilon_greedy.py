@@ -75,7 +75,7 @@ class RobustEpsilonGreedy(Principal):
 
 
 class Own(IntEnum):
-    """Where the rule's own numbers stand in its memory, after those of :class:`Entry`."""
+    """Indices in the memory of the rule's own numbers, after those of :class:`Entry`."""
 
     Q = len(Entry)  # the parameter q
     WINDOW = len(Entry) + 1  # W

@@ -82,7 +82,7 @@ class Zero(Fixed):
 class Oracle(Principal):
     """Privileged: read the agent's beliefs and pay the jointly best arm pi*, or nothing if it is played anyway.
 
-    Guarantee: R_T against a greedy agent is 0, up to 1e-9 a round that breaks ties.
+    Guarantee: R_T against a greedy agent is 0, up to 1e-9 per round, which breaks ties.
 
     Args:
         n_arms: Number of arms K, at least 1.
@@ -105,7 +105,7 @@ class Oracle(Principal):
         """The next request; makes sure that the beliefs are up to date."""
         if self.game is None:
             raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
-        _ = self.game.means  # a user's own agent is asked for them
+        _ = self.game.means  # updates the beliefs of users' own agents
         return super().request()
 
     def rounds(self) -> Rounds:

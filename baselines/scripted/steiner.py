@@ -61,7 +61,7 @@ def multi_scale_search(
         knowledge: S, cut in place; a new :func:`unit_ball` in the paper.
         arms: Vectors (n_arms, dim) in the unit ball. Equal ones are never compared.
         epsilon: Twice the largest error of the agent's beliefs, max over a of |<s_hat - s*, a>|.
-        xi: What both incentives exceed d by; 1 / T in the paper.
+        xi: By how much both incentives exceed d; 1 / T in the paper.
         conservative: Whether S is cut epsilon further out than the answer says. If not, s* may be lost: an ablation.
 
     Returns:

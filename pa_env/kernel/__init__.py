@@ -1,4 +1,4 @@
-"""The compiled game, by concern: draws, instances, agents, least squares, and the round.
+"""The compiled game, by topic: draws, instances, agents, least squares, and the round.
 
 A round goes
 
@@ -7,6 +7,6 @@ A round goes
 and is played in one place, :func:`pa_env.kernel.play.play`. State is one :class:`pa_env.layout.Arrays`, with a leading
 axis over independent copies of the game; :class:`pa_env.game.Game` owns it.
 
-The functions are loops over whole arrays instead of slices: a slice costs more than a short loop here, and slice
+The functions loop over whole arrays instead of slices: a slice costs more than a short loop here, and slice
 assignment compiles slowly.
 """

@@ -27,7 +27,7 @@ class Kind(IntEnum):
 
 
 class Answer(NamedTuple):
-    """An agent's answer to an offer, and what the scores need of the same loop over the arms."""
+    """An agent's answer to an offer, and what the scores need from the same loop over the arms."""
 
     arm: int
     best: float  # max_b muhat_b + pi_b
@@ -123,9 +123,9 @@ def other_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
 
 @inlined
 def decide(arrays: Arrays, offers: Floats, i: int) -> Answer:
-    """The answer of copy ``i``'s agent to its offer in the round to come; nothing moves.
+    """The answer of copy ``i``'s agent to its offer in the next round; the game does not move.
 
-    The arm of a user's own function may be no arm at all, see :func:`bad_answer`.
+    The answer of a user's own function may not be an arm, see :func:`bad_answer`.
     """
     answer = greedy(arrays, offers, i)
     arm = answer.arm
@@ -139,25 +139,25 @@ def decide(arrays: Arrays, offers: Floats, i: int) -> Answer:
 
 @compiled
 def chosen_arm(arrays: Arrays, offers: Floats, i: int) -> int:
-    """The arm alone of :func:`decide`."""
+    """The arm of :func:`decide`."""
     return decide(arrays, offers, i).arm
 
 
 @inlined
 def uses_own_functions(arrays: Arrays) -> bool:
-    """Whether the agent's answers come from functions of the user's, which may be wrong."""
+    """Whether the agent's answers come from a user's functions, which may be wrong."""
     return arrays.rules[0].choose > 0 or arrays.rules[0].explore > 0
 
 
 @compiled
 def bad_answer(arrays: Arrays, offers: Floats, rounds: Integers, forced: Integers) -> int:
-    """The first copy whose own function would answer with what is no arm in the round to come, or -1.
+    """The first copy in which the answer of the user's function in the next round is not an arm, or -1.
 
     Args:
         arrays: the game.
         offers: (N, K).
         rounds: (N,), how many rounds each copy plays; empty: one.
-        forced: (N,), arms that are played whatever the agents would do, where not NO_ARM; empty: none.
+        forced: (N,), the arms to play, or NO_ARM where the agent chooses; empty: all agents choose.
     """
     for i in range(offers.shape[0]):
         if (rounds.size == 0 or rounds[i] > 0) and (forced.size == 0 or forced[i] < 0):
@@ -169,9 +169,9 @@ def bad_answer(arrays: Arrays, offers: Floats, rounds: Integers, forced: Integer
 
 @compiled
 def ask(arrays: Arrays, offers: Floats, answers: Integers) -> int:
-    """Put into ``answers`` (N,) the arm that each agent will play on its offer; the game does not move.
+    """Write into ``answers`` (N,) the arm that each agent will play on its offer; the game does not move.
 
-    Returns the flat index of a bad offer, and answers nothing, or -1.
+    Returns -1, or the flat index of a bad offer; then nothing is written.
     """
     bad = first_bad(offers, arrays.rules[0].max_incentive)
     if bad < 0:

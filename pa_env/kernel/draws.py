@@ -1,7 +1,7 @@
 """Random numbers by position: the n-th number of a stream follows from the key alone.
 
 Randomness is counter-based: SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA
-2014). So the n-th pull of an arm meets the same rewards whatever was played in between, and looking ahead changes
+2014). So the n-th pull of an arm gives the same rewards whatever was played before it, and draws made ahead change
 nothing.
 """
 
@@ -28,7 +28,7 @@ def draw(key: Any, n: Any) -> Any:
 
 @inlined
 def place(stream: Any, n: Any) -> Any:
-    """Where the n-th number of a stream stands in its key's sequence: streams never meet below 2^40 numbers."""
+    """The position of a stream's n-th number in its key's sequence; streams do not overlap below 2^40 numbers."""
     return (stream << 40) + n
 
 
@@ -79,7 +79,7 @@ def draw_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> Non
     key, model, out = arrays.state[i].episode_key, arrays.state[i].rewards, arrays.scratch
     theta, mu = arrays.arms[i, Row.THETA, arm], arrays.arms[i, Row.MU, arm]
     x_at, r_at = place(Stream.REWARDS + 2 * arm, first), place(Stream.REWARDS + 2 * arm + 1, first)
-    if model == Rewards.BERNOULLI and size == 1:  # the loop below, without the price of its vectorised form
+    if model == Rewards.BERNOULLI and size == 1:  # the loop below, without the overhead of its vectorised form
         out[Scratch.X, 0] = np.float64(uniform(key, x_at) < theta)
         out[Scratch.R, 0] = np.float64(uniform(key, r_at) < mu)
     elif model == Rewards.BERNOULLI:

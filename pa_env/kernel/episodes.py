@@ -13,7 +13,7 @@ from pa_env.layout import NO_ARM, Arrays, Floats, Integers, LinearArrays, Result
 
 
 class Trace(IntEnum):
-    """Columns of what is kept of every round (rounds, len(Trace) + 3 K); after them stand three vectors of K."""
+    """Columns of the trace of a game (rounds, len(Trace) + 3 K); three vectors of K numbers follow them."""
 
     T = 0  # 1, 2, ...
     TARGET = 1  # the arm that the offer is meant for, or NO_ARM
@@ -28,7 +28,7 @@ VECTORS = ("offer", "beliefs", "optimal_incentives")  # of a trace, after the co
 
 
 class Recorded(NamedTuple):
-    """What is kept of N episodes at each of C checkpoints."""
+    """What is recorded of N episodes at each of C checkpoints."""
 
     totals: Floats  # (N, C, len(Score))
     plays: Integers  # (N, C, K)
@@ -85,20 +85,20 @@ def play_episodes(
     recorded: Recorded,
     work: Work,
 ) -> int:
-    """Play every copy from its beginning to the last checkpoint; compiled by :mod:`pa_env.rules`.
+    """Play every copy from its first round to the last checkpoint; compiled by :mod:`pa_env.rules`.
 
     Args:
         arrays: the game, whose copies have just begun.
-        linear: what it has on top when rewards are linear.
+        linear: additional arrays if rewards are linear.
         rule: makes the offers, see :func:`pa_env.kernel.play.follow`.
         memories: (N, M), the rule's memory at the beginning of each episode; or (1, M), the same for all.
         marks: (C,), checkpoints in increasing order.
-        recorded: written.
-        work: written.
+        recorded: output.
+        work: memory to work in.
 
     Returns:
-        -1, or the index of the copy in which the rule made a bad offer, which is in ``work.offers``, or the agent a bad
-        answer to it.
+        -1, or the index of the copy in which the rule made a bad offer or the agent gave a bad answer; the offer is in
+        ``work.offers``.
     """
     n_arms, only = arrays.plays.shape[1], int(np.int64(0))  # not the literal 0, see play
     for i in range(arrays.plays.shape[0]):
@@ -141,16 +141,16 @@ def record(
 
     Args:
         arrays: the game.
-        linear: what it has on top when rewards are linear.
+        linear: additional arrays if rewards are linear.
         rule: makes the offers, see :func:`pa_env.kernel.play.follow`.
-        memory: the rule's.
-        offers: (1, K), written by the rule.
-        results: (1, len(Result) - 1 + K), the last round, and written.
-        stop: a stop rule, at which it ends early; or empty.
-        rows: (rounds, len(Trace) + 3 K), written.
+        memory: the rule's, updated.
+        offers: (1, K), output: the last offer.
+        results: (1, len(Result) - 1 + K): the round before the first, then the last round.
+        stop: a stop rule, which may end it early; or empty.
+        rows: (rounds, len(Trace) + 3 K), output.
 
     Returns:
-        The rounds played, or -1 - (flat index of a bad offer), at which it stops.
+        The number of rounds played, or -1 - (flat index of a bad offer), after which it stops.
     """
     n_arms, default = arrays.plays.shape[1], arrays.plays[0, :0]
     for j in range(rows.shape[0]):

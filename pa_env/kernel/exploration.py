@@ -1,4 +1,4 @@
-"""When and what an exploring agent explores."""
+"""When an exploring agent explores, and which arm it plays then."""
 
 import math
 
@@ -17,7 +17,7 @@ def exploration_probability(c0: float, exponent: float, t: int) -> float:
 
 @inlined
 def explores(arrays: Arrays, i: int) -> bool:
-    """Whether the agent of copy ``i`` explores in the round to come."""
+    """Whether the agent of copy ``i`` explores in the next round."""
     t, rules = arrays.state[i].t + 1, arrays.rules[0]
     drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, t))
     return drawn < exploration_probability(rules.c0, rules.exponent, t)
@@ -25,9 +25,9 @@ def explores(arrays: Arrays, i: int) -> bool:
 
 @inlined
 def rounds_before_exploring(arrays: Arrays, i: int, most: int) -> int:
-    """How many of the next ``most`` rounds, the first taken as settled, pass before the agent explores.
+    """How many of the next ``most`` rounds pass before the agent explores; it does not in the first of them.
 
-    p_t falls with t, so one comparison with its value at the second of them settles nearly every round.
+    p_t falls with t, so a comparison with its value in the second of them is enough for nearly every round.
     """
     c0, exponent = arrays.rules[0].c0, arrays.rules[0].exponent
     key, t = arrays.state[i].episode_key, arrays.state[i].t + 2
@@ -46,9 +46,9 @@ def rounds_before_exploring(arrays: Arrays, i: int, most: int) -> int:
 
 @compiled
 def explored_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
-    """The arm of an agent that explores: one that does not maximise, or NO_ARM where all of them do.
+    """The arm of an agent that explores: one that does not maximise, or NO_ARM if all of them do.
 
-    A function of the user's may name any arm; what it names that is none is left for the caller to refuse.
+    A user's function may return any arm; the caller checks that it is one.
     """
     arms, n_arms, exploration = arrays.arms, offers.shape[1], arrays.rules[0].exploration
     others = 0

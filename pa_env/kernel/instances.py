@@ -14,7 +14,7 @@ from pa_env.layout import BLOCKS, OVERALL, Arrays, Block, Flags, Floats, LinearA
 class Family(IntEnum):
     """Families of instances; :mod:`pa_env.instances` says what each is."""
 
-    GIVEN = 0  # the instance is in place already
+    GIVEN = 0  # the instance is in the arrays already
     UNIFORM = 1
     MISALIGNED = 2
     GAP = 3
@@ -79,9 +79,9 @@ def draw_linear(arrays: Arrays, linear: LinearArrays, i: int) -> None:
 
 @compiled
 def begin_linear(arrays: Arrays, linear: LinearArrays, i: int, initial: Floats) -> None:
-    """Forget what was learned, and work out the means and first beliefs of the arms.
+    """Forget what was learned, and compute the means and first beliefs of the arms.
 
-    They are worked out here for all, so that an instance taken from a game and given again has the same last digits.
+    All are computed here, so that an instance taken from a game and given again has the same last digits.
     """
     arms, (n_arms, dim) = arrays.arms, linear.vectors.shape[1:]
     for j in range(dim):
@@ -104,9 +104,9 @@ def begin(
 
     Args:
         arrays: the game.
-        linear: what it has on top when rewards are linear.
+        linear: additional arrays if rewards are linear.
         which: (N,), the copies that begin.
-        family: where their instances come from.
+        family: of their instances, a :class:`Family`.
         initial: the agent's means before the first play (K,), or its first estimate of s (d,) when rewards are linear.
         memory: (M,), the agent's before the first round.
     """
@@ -135,7 +135,7 @@ def begin(
 
 @compiled
 def begin_copy(arrays: Arrays, i: int) -> None:
-    """Beliefs, counts, sums and the summary of copy ``i`` before the first round."""
+    """Set the beliefs, counts, sums and summary of copy ``i`` before the first round."""
     arms, n_arms = arrays.arms, arrays.arms.shape[2]
     highest = joint = -np.inf
     for a in range(n_arms):

@@ -11,9 +11,9 @@ from pa_env.layout import Arrays, Exploration, Floats, Row, Ties
 
 @compiled
 def choice_laws(arrays: Arrays, offers: Floats, laws: Floats) -> int:
-    """Put into ``laws`` (N, K) how likely each arm is to be played on its copy's offer; the game does not move.
+    """Write into ``laws`` (N, K) how likely each arm is to be played on its copy's offer; the game does not move.
 
-    Returns the flat index of a bad offer, and writes nothing, or -1.
+    Returns -1, or the flat index of a bad offer; then nothing is written.
     """
     bad = first_bad(offers, arrays.rules[0].max_incentive)
     for i in range(offers.shape[0] if bad < 0 else 0):

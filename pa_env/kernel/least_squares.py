@@ -12,7 +12,7 @@ from pa_env.layout import SPAN_TOLERANCE, Arrays, LinearArrays, Row
 
 @compiled
 def extend_basis(arrays: Arrays, linear: LinearArrays, i: int, arm: int) -> None:
-    """Add to the basis what the arm has outside the span of those played before (Gram-Schmidt, twice)."""
+    """Add to the basis the part of an arm outside the span of those played before (Gram-Schmidt, twice)."""
     basis, vectors, rank = linear.basis, linear.vectors, arrays.state[i].rank
     n_arms, dim = vectors.shape[1:]
     for k in range(dim):
@@ -41,7 +41,7 @@ def extend_basis(arrays: Arrays, linear: LinearArrays, i: int, arm: int) -> None
 
 @inlined
 def learn_linear(arrays: Arrays, linear: LinearArrays, i: int, arm: int, reward: float) -> None:
-    """Take in one reward and set every arm's mean to its least-squares estimate <shat, a>."""
+    """Learn from one reward, and set every arm's mean to its least-squares estimate <shat, a>."""
     if arrays.state[i].rank < linear.vectors.shape[2]:
         extend_basis(arrays, linear, i, arm)
     coordinates, rank = linear.coordinates, arrays.state[i].rank
@@ -61,7 +61,7 @@ def learn_linear(arrays: Arrays, linear: LinearArrays, i: int, arm: int, reward:
 
 @inlined
 def solve(linear: LinearArrays, i: int, rank: int) -> None:
-    """The estimate, from the Gram matrix and the moment: Cholesky, with the forward substitution on the way."""
+    """Solve for the estimate by a Cholesky factorisation, with the forward substitution in the same loop."""
     factor, estimate = linear.factor, linear.estimate
     for j in range(rank):
         for k in range(j + 1):

@@ -11,7 +11,7 @@ from pa_env.layout import Arrays, Floats, Row, Stream
 
 @compiled
 def exp3_softmax(arrays: Arrays, offers: Floats, i: int) -> tuple[float, float, float]:
-    """EXP3's softmax of what t rounds at this offer would bring: its rate, the highest of these, the sum of weights."""
+    """EXP3's softmax of the gains of t rounds at this offer: its rate, the largest gain, the sum of the weights."""
     gains, n_arms, t = arrays.memory, offers.shape[1], arrays.state[i].t + 1
     rate = math.sqrt(math.log(n_arms) / (n_arms * t))
     highest, total = -np.inf, 0.0
@@ -24,7 +24,7 @@ def exp3_softmax(arrays: Arrays, offers: Floats, i: int) -> tuple[float, float, 
 
 @compiled
 def exp3_probability(arrays: Arrays, offers: Floats, i: int, arm: int, softmax: tuple[float, float, float]) -> float:
-    """The probability that EXP3 plays an arm now: that of its softmax, mixed with the uniform one."""
+    """The probability that EXP3 plays an arm now: its softmax, mixed with the uniform law."""
     n_arms, t = offers.shape[1], arrays.state[i].t + 1
     rate, highest, total = softmax
     mixed = min(1.0, n_arms * rate)
@@ -41,7 +41,7 @@ def exp3_learn(arrays: Arrays, offers: Floats, i: int, arm: int, reward: float) 
 
 @compiled
 def exp3_arm(arrays: Arrays, offers: Floats, i: int) -> int:
-    """What EXP3 plays."""
+    """The arm that EXP3 plays."""
     left = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, arrays.state[i].t + 1))
     softmax = exp3_softmax(arrays, offers, i)  # once: its sum is over all arms
     for b in range(offers.shape[1] - 1):
@@ -59,7 +59,7 @@ def ucb_bonus(n: int, t: int) -> float:
 
 @compiled
 def index_arm(arrays: Arrays, offers: Floats, i: int, samples: bool) -> int:
-    """What Thompson sampling plays, or UCB if it does not sample."""
+    """The arm that Thompson sampling plays, or UCB if ``samples`` is False."""
     key, t = arrays.state[i].episode_key, arrays.state[i].t + 1
     arm, best = 0, -np.inf
     for b in range(offers.shape[1]):

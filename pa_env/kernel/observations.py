@@ -9,7 +9,7 @@ from pa_env.layout import AGENT_BLOCKS, BLOCKS, AgentBlock, Arrays, Block, Float
 
 @inlined
 def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -> None:
-    """Bring the principal's summary up to date: only what a round changes is written."""
+    """Update the principal's summary after a round; only what the round changes is written."""
     summary, n_arms, horizon = arrays.summary, offers.shape[1], arrays.rules[0].horizon
     refused, accepted, last = Block.REFUSED * n_arms, Block.ACCEPTED * n_arms, Block.OFFER * n_arms
     summary[i, Block.PLAYED * n_arms + arrays.state[i].arm] = 0.0
@@ -32,7 +32,7 @@ def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -
 def view_agents(arrays: Arrays, offers: Floats, view: Floats32) -> int:
     """Write what the agents observe when these (N, K) are their offers, (N, AGENT_BLOCKS * K + 1).
 
-    Returns the flat index of a bad offer, and writes nothing, or -1.
+    Returns -1, or the flat index of a bad offer; then nothing is written.
     """
     bad = first_bad(offers, arrays.rules[0].max_incentive)
     n_arms, horizon = offers.shape[1], arrays.rules[0].horizon

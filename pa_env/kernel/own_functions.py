@@ -1,4 +1,4 @@
-"""Calls of the user's own compiled functions, whose addresses stand in the game's rules.
+"""Calls of the user's own compiled functions, whose addresses are in the game's rules.
 
 They are called by address, so that one compiled game serves every agent of this kind.
 """
@@ -21,10 +21,10 @@ BAD_MEANS = NO_ARM - 1  # in place of an arm: the agent's means are not finite
 _choose, _learn = caller(CHOOSE), caller(LEARN)
 
 
-# Inlined: a call that is not passes every array of the game anew, at the price of the user's function itself.
+# Inlined, because a call would pass every array of the game, which costs as much as the user's function itself.
 @inlined
 def call_choose(arrays: Arrays, offers: Floats, i: int, address: Any, u: float) -> int:
-    """What the user's function answers in copy ``i``, or BAD_MEANS."""
+    """The answer of the user's function in copy ``i``, or BAD_MEANS."""
     means, finite, answer = arrays.arms[i, Row.MEAN], True, BAD_MEANS
     for b in range(offers.shape[1]):
         finite &= math.isfinite(means[b])
@@ -35,5 +35,5 @@ def call_choose(arrays: Arrays, offers: Floats, i: int, address: Any, u: float) 
 
 @inlined
 def call_learn(arrays: Arrays, i: int, arm: int, reward: float) -> None:
-    """Tell the user's agent of copy ``i`` what its arm has brought; the counts include this round."""
+    """Tell the user's agent of copy ``i`` the reward of its arm; the counts include this round."""
     _learn(arrays.rules[0].learn, (arrays.memory[i], arrays.arms[i, Row.MEAN], arrays.plays[i], arm, reward))

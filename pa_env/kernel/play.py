@@ -1,7 +1,7 @@
 """The compiled game step: the only place where rounds are played and scored.
 
 One call plays one round, one round of each of many copies, or many rounds of one offer. While the same arm keeps
-winning only that arm's mean moves, so what the other arms contribute is worked out once for a whole stretch of rounds.
+winning, only that arm's mean moves, so the contribution of the other arms is computed once for many rounds.
 """
 
 import math
@@ -59,14 +59,14 @@ def others(arrays: Arrays, offers: Floats, i: int, arm: int) -> Others:
 
 @inlined
 def too_many(misses: int, held: int, alpha: float, beta: float) -> bool:
-    """Whether an offer held for so many rounds is withdrawn: misses > alpha sqrt(held) + beta / sqrt(held)."""
+    """Whether an offer held for this many rounds is withdrawn: misses > alpha sqrt(held) + beta / sqrt(held)."""
     width = math.sqrt(held)
     return misses > alpha * width + beta / width
 
 
 @inlined
 def stretch_size(arrays: Arrays, i: int, most: int, block: int) -> int:
-    """How many rounds of copy ``i``, the first settled, are drawn ahead: at most ``most``, and up to the next flush."""
+    """How many rounds of copy ``i`` are drawn ahead: at most ``most``, and up to the next flush."""
     size = min(block, most, FLUSH - arrays.state[i].t % FLUSH)
     if arrays.rules[0].c0 > 0.0 and size > 1:
         size = rounds_before_exploring(arrays, i, size)
@@ -87,17 +87,17 @@ def play(
 
     Args:
         arrays: the game.
-        linear: what it has on top when rewards are linear; None: the code for it is left out.
+        linear: additional arrays if rewards are linear; None: code for them is not compiled.
         offers: (N, K), one offer for each copy.
         rounds: (N,), how many rounds each copy plays; empty: one.
-        forced: (N,), the arm played whatever the agent would do, or NO_ARM; empty: none is forced.
-        stop: a stop rule (:class:`pa_env.layout.Stop`) for one copy, whose counts move along; or empty.
-        results: (N, len(Result) - 1 + K), written: the last round of each copy; or empty.
+        forced: (N,), the arm to play, or NO_ARM if the agent chooses; empty: all agents choose.
+        stop: a stop rule (:class:`pa_env.layout.Stop`) for one copy, whose counts are updated; or empty.
+        results: (N, len(Result) - 1 + K), output: the last round of each copy; or empty.
 
     Returns:
         -1, or the flat index of a bad offer, or offers.size + i for a forced arm i that does not exist; then nothing
-        is played. Or offers.size + N + i where the user's own function answers with what is no arm: then nothing is
-        played if there are many copies, and a single copy plays up to that round.
+        is played. Or offers.size + N + i if the answer of the user's own function in copy i is not an arm: then nothing
+        is played if there are many copies, and a single copy plays up to that round.
     """
     bad = first_bad(offers, arrays.rules[0].max_incentive)
     for i in range(forced.size):
@@ -116,11 +116,11 @@ def play(
         arrays.rules[0].n_types > 0,
     )
     begun, block, misses, held = arrays.state[0].t, 1, 0, 0
-    i = int(np.int64(0))  # not the literal 0, for which Numba would compile all that takes it once more
+    i = int(np.int64(0))  # not the literal 0, for which Numba would compile every function that takes it again
     if watches:
         held, misses = int(stop[Stop.HELD]), int(stop[Stop.MISSES])
     while i < offers.shape[0]:  # a stretch of one arm at a time; flat, because nested loops spill registers
-        if i < 0:  # never; told to the compiler, which then leaves out the code for negative indices
+        if i < 0:  # never true: it tells the compiler that no index is negative
             break
         t = arrays.state[i].t
         end = begun + (rounds[i] if rounds.size > 0 else 1)
@@ -241,15 +241,19 @@ def follow(
     results: Floats,
     rounds: int,
 ) -> int:
-    """Play ``rounds`` rounds of one copy with offers made anew each round by a compiled rule.
+    """Play rounds of one copy with offers made by a compiled rule; compiled by :mod:`pa_env.rules`.
 
-    ``rule(memory, plays, sums, arm, reward, offer) -> target`` is told the principal's own counts and reward sums,
-    the arm and reward X of the round before (NO_ARM at first), writes the next offer, which is all zeros before, and
-    returns the arm that it is meant for, or NO_ARM. The last round is in ``results``. Compiled by
-    :mod:`pa_env.rules`, which knows the types.
+    Args:
+        arrays: the game.
+        linear: additional arrays if rewards are linear.
+        rule: makes the offers, see :mod:`pa_env.rules`.
+        memory: the rule's, updated.
+        offers: (1, K), output: the last offer.
+        results: (1, len(Result) - 1 + K): the round before the first, then the last round.
+        rounds: how many to play.
 
     Returns:
-        The misses of the targets, or -1 - (what :func:`play` says of a bad offer or answer), at which it stops.
+        The misses of the targets, or -1 - (what :func:`play` returns for a bad offer or answer), after which it stops.
     """
     misses, default, no_stop = 0, arrays.plays[0, :0], memory[:0]
     for _ in range(rounds):

@@ -1,13 +1,13 @@
-"""What the best offer for an agent's true choice law would bring, and the sums of all scores.
+"""What the best offer for an agent's true choice law would earn, and the sums of all scores.
 
 R_T compares with the best offer for a greedy agent that has the same beliefs. Against an agent that does not maximise
-it may be negative: an agent that errs towards arms that the principal likes leaves more than a greedy one would.
+it may be negative: the principal earns more from an agent that errs towards its favourite arms than from a greedy one.
 The score ``regret_response`` compares with the best offer for the agent's own law in each round instead, so that its
 expectation in a round, given the past, is never negative:
 
 - greedy agents (also those of types, and UCB with its indices for means): max_a theta_a - pi*_a, as in R_T;
-- exploring agents: max_a (1 - p_t)(theta_a - pi*_a) + p_t x (what exploration brings while a is the maximiser), over
-  offers with one maximiser: an offer that ties arms to the last digit would keep the agent from exploring them. From
+- exploring agents: max_a (1 - p_t)(theta_a - pi*_a) + p_t x (what exploration earns while a is the maximiser), over
+  offers with one maximiser: an offer with exact ties would keep the agent from exploring the tied arms. From
   round 128 on p_t is interpolated, with a relative error below 1e-7;
 - logit agents: max over pi of sum_a P(a | pi)(theta_a - pi_a), see :func:`logit_response`;
 - NaN where the law, or its best response, is not known: Thompson sampling, EXP3, users' own agents, and exploration by
@@ -25,7 +25,7 @@ from pa_env.kernel.low_regret import ucb_bonus
 from pa_env.kernel.types import fixed_benchmark
 from pa_env.layout import NO_ARM, SUMS, Arrays, Exploration, Floats, Row, Score, Scratch
 
-LONGEST_PIECE = 256  # rounds over which p_t is interpolated at most
+LONGEST_PIECE = 256  # largest number of rounds over which p_t is interpolated
 
 
 @inlined
@@ -76,7 +76,7 @@ def ucb_response(arrays: Arrays, i: int) -> float:
 
 @inlined
 def logit_value(arrays: Arrays, i: int, level: float) -> tuple[float, float]:
-    """What the offer max(0, theta_b - level) leaves against a logit agent, and how likely an arm is played it pays."""
+    """What the offer max(0, theta_b - level) earns against a logit agent, and how likely a paid arm is played."""
     arms, scale, best = arrays.arms, 1.0 / arrays.rules[0].temperature, -np.inf
     for b in range(arms.shape[2]):
         best = max(best, arms[i, Row.MEAN, b] + max(0.0, arms[i, Row.THETA, b] - level))
@@ -93,13 +93,13 @@ def logit_value(arrays: Arrays, i: int, level: float) -> tuple[float, float]:
 
 @compiled
 def logit_response(arrays: Arrays, i: int) -> float:
-    """The most that an offer leaves in expectation against a logit agent.
+    """The largest expected utility of an offer against a logit agent.
 
     The derivative of V(pi) = sum_a P(a | pi)(theta_a - pi_a) in pi_a is P(a)((theta_a - pi_a - V) / temperature - 1).
-    So at the optimum every paid arm leaves the same, m = V + temperature, and pi_a = max(0, theta_a - m). Along this
-    curve g(m) = V(m) + temperature - m has the slope P(paid) g(m) / temperature - 1 and one root, found by Newton's
-    method within a bracket, from the root of the round before on. V is flat there: an error of 1e-8 temperatures in m
-    is one of 1e-16 in V.
+    So at the optimum every paid arm has the same profit, m = V + temperature, and pi_a = max(0, theta_a - m). Along
+    this curve g(m) = V(m) + temperature - m has the slope P(paid) g(m) / temperature - 1 and one root, found by
+    Newton's method within a bracket, starting at the root of the round before. V is flat there: an error of 1e-8
+    temperatures in m is one of 1e-16 in V.
     """
     temperature, level, low, high = arrays.rules[0].temperature, arrays.state[i].level, -np.inf, -np.inf
     for b in range(arrays.arms.shape[2]):
@@ -114,7 +114,7 @@ def logit_response(arrays: Arrays, i: int) -> float:
             break
         if gap < 0.0:
             high = level
-        low = max(low, value + temperature)  # no offer leaves more than the best
+        low = max(low, value + temperature)  # no offer earns more than the best
         slope = 1.0 - paid_for * gap / temperature
         level = level + gap / slope if slope > 0.0 else np.inf
         if not low <= level <= high:
@@ -130,7 +130,7 @@ def logit_response(arrays: Arrays, i: int) -> float:
 
 @compiled
 def explored_order(arrays: Arrays, i: int) -> tuple[int, int]:
-    """The arms that exploration takes first and second at the best offers, or NO_ARM; not for uniform exploration."""
+    """The first and second choice of exploration at the best offers, or NO_ARM; not for uniform exploration."""
     arms, n_arms, exploration = arrays.arms, arrays.arms.shape[2], arrays.rules[0].exploration
     first = second = NO_ARM
     if exploration >= Exploration.FIXED_ARM:
@@ -150,7 +150,7 @@ def explored_order(arrays: Arrays, i: int) -> tuple[int, int]:
 
 @compiled
 def find_chance(arrays: Arrays, i: int, t: int) -> None:
-    """Note how p_t runs over the piece of rounds around round t: a parabola through its ends and its middle.
+    """Store p_t on the piece of rounds around round t: a parabola through its ends and its middle.
 
     Pieces are 1/64 of their first round long or shorter, and begin at a multiple of their length.
     """
@@ -172,7 +172,7 @@ def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> 
     """Add rounds in which an exploring agent played ``arm``, before it learns from them.
 
     Only the mean of the arm played moves. While the best of the other arms is the same at both ends of some rounds, it
-    is the best between them too: what an arm leaves is linear in p.
+    is the best between them too, because what an arm earns is linear in p.
 
     Args:
         arrays: the game, as it was before these rounds; its scratch holds the means that they began with.
@@ -183,7 +183,7 @@ def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> 
     """
     copy, arms, n_arms = arrays.state[i], arrays.arms, arrays.arms.shape[2]
     uniform = arrays.rules[0].exploration == Exploration.UNIFORM and n_arms > 1
-    stops = arrays.rules[0].exploration >= Exploration.FIXED_ARM or n_arms == 1  # exploration, at one of the arms
+    stops = arrays.rules[0].exploration >= Exploration.FIXED_ARM or n_arms == 1  # exploration stops at one of the arms
     order = (NO_ARM, NO_ARM) if uniform else explored_order(arrays, i)
     theta_sum, rival, share = 0.0, -np.inf, 1.0 / max(1, n_arms - 1)
     for b in range(n_arms):
@@ -202,7 +202,7 @@ def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> 
         found = last = NO_ARM
         for b in range(n_arms):
             both = arms[i, Row.THETA, b] + (mean if b == arm else arms[i, Row.MEAN, b])
-            explored = both - top  # if there is nothing to explore it plays b, at its cost pi*_b
+            explored = both - top  # if there is nothing to explore, it plays b at the price pi*_b
             if uniform:
                 explored = (theta_sum - arms[i, Row.THETA, b]) * share
             elif (order[0] if order[0] != b else order[1]) >= 0 and n_arms > 1:

@@ -1,10 +1,10 @@
-"""Types of agents: a population, of whom one answers in each round, and the regret against a fixed price.
+"""Types of agents: a population, one of which answers in each round, and the regret against a fixed price.
 
 The setting of Liu, Maiti, Tajdini, Jamieson & Ratliff (ICML 2025, arXiv 2505.23124). The means of the type that answers
-in the round to come are the agent's means and beliefs, so the rest of the game knows nothing of types.
+in the next round are the agent's means and beliefs, so the rest of the game does not depend on types.
 
-Of J types and K arms a copy's memory holds the means (J, K), then for each type the rounds that it has played, what the
-best offer leaves the principal against it, and two numbers that :func:`fixed_benchmark` works with.
+With J types and K arms, a copy's memory holds the means (J, K), then for each type the number of rounds in which it
+answered, what the best offer against it earns, and two numbers for :func:`fixed_benchmark`.
 """
 
 import math
@@ -15,7 +15,7 @@ from pa_env.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, place, uniform
 from pa_env.layout import Arrays, Order, Row, Stream
 
-STEPS = 8  # of the price search, to a temperature
+STEPS = 8  # of the price search per temperature
 MOST_STEPS = 4000
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
@@ -27,7 +27,7 @@ def types_memory(n_types: int, n_arms: int) -> int:
 
 @compiled
 def begin_types(arrays: Arrays, i: int) -> None:
-    """Draw the means of the types if they are not given, and let the first one in."""
+    """Draw the means of the types if they are not given, and set the type of the first round."""
     memory, n_arms, n_types = arrays.memory, arrays.arms.shape[2], arrays.rules[0].n_types
     key = draw(arrays.state[i].episode_key, place(Stream.INSTANCE, 2**39))  # a family's own draws are far below
     for j in range(n_types):
@@ -57,7 +57,7 @@ def type_of_round(arrays: Arrays, i: int, t: int) -> int:
 
 @inlined
 def next_type(arrays: Arrays, i: int) -> None:
-    """Count the round just played, and put the means of the type of the round to come in place."""
+    """Count the round just played, and write the means of the type that answers next."""
     n_arms, n_types, last = arrays.arms.shape[2], arrays.rules[0].n_types, arrays.state[i].type
     if last >= 0:
         arrays.memory[i, n_types * n_arms + last] += 1.0
@@ -76,9 +76,9 @@ def next_type(arrays: Arrays, i: int) -> None:
 
 @compiled
 def fixed_benchmark(arrays: Arrays, i: int) -> float:
-    """What the best fixed price on one arm would have left the principal in the rounds so far, in expectation.
+    """What the best fixed price on one arm would have earned in the rounds so far, in expectation.
 
-    A greedy type takes the arm from its threshold on, so the best price is 0 or a threshold (at which it is taken to
+    A greedy type plays the arm from its threshold on, so the best price is 0 or a threshold (at which it is taken to
     accept: the supremum). Against logit types the price is searched for, in steps of temperature / 8 (4000 at most)
     and then by golden section around the best step.
     """
@@ -100,7 +100,7 @@ def fixed_benchmark(arrays: Arrays, i: int) -> float:
 
 @compiled
 def note_alternatives(arrays: Arrays, i: int, arm: int) -> None:
-    """Note for each type the price at which it is indifferent to an arm, and what it brings if it refuses."""
+    """Store for each type the price at which it is indifferent to an arm, and what the principal gets if it refuses."""
     arms, memory, n_arms, n_types = arrays.arms, arrays.memory, arrays.arms.shape[2], arrays.rules[0].n_types
     temperature, room = arrays.rules[0].temperature, n_types * (n_arms + 2)
     for j in range(n_types):
@@ -122,7 +122,7 @@ def note_alternatives(arrays: Arrays, i: int, arm: int) -> None:
 
 @compiled
 def fixed_value(arrays: Arrays, i: int, arm: int, price: float) -> float:
-    """What a price on one arm would have left the principal in the rounds so far, in expectation."""
+    """What a price on one arm would have earned in the rounds so far, in expectation."""
     memory, n_arms, n_types = arrays.memory, arrays.arms.shape[2], arrays.rules[0].n_types
     temperature, room = arrays.rules[0].temperature, n_types * (n_arms + 2)
     net, value = arrays.arms[i, Row.THETA, arm] - price, 0.0

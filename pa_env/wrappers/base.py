@@ -1,4 +1,4 @@
-"""Common code of the wrappers: a menu of actions turns each action into an offer, for one environment or a batch."""
+"""Common code of the wrappers: a menu turns actions into offers, for one environment or a batch."""
 
 from typing import Any, Protocol
 
@@ -54,11 +54,11 @@ def brackets(game: Game, untried: float | None = None) -> tuple[Floats, Floats]:
 
     Args:
         game: the game.
-        untried: upper bound for an arm that never accepted; None: UNTRIED above what it refused.
+        untried: upper bound for an arm that has accepted nothing yet; None: UNTRIED above what it refused.
     """
     k = game.n_arms
     low = game.summary[:, block_columns(Block.REFUSED, k)].astype(np.float64)
-    # The summary is in float32: the next number up is no less than the offer that was accepted.
+    # The summary is in float32: the next larger number is no less than the incentive that was accepted.
     accepted = np.nextafter(game.summary[:, block_columns(Block.ACCEPTED, k)], np.float32(np.inf)).astype(np.float64)
     guess = low + UNTRIED if untried is None else untried
     return low, np.maximum(low, np.where(accepted > game.max_incentive, guess, accepted))
@@ -71,7 +71,7 @@ def highest(game: Game) -> float:
 
 class _ScalarMenu(gym.ActionWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
     def __init__(self, env: gym.Env[Any, Any], menu: Menu) -> None:
-        gym.utils.RecordConstructorArgs.__init__(self, menu=menu)  # so that the specification makes it anew
+        gym.utils.RecordConstructorArgs.__init__(self, menu=menu)  # so that its spec can make it again
         super().__init__(env)
         self.menu, self.action_space = menu, menu.space(game_behind(env))
 
@@ -95,7 +95,7 @@ def wrap(env: Any, menu: Menu) -> Any:
     """The environment, scalar or batched, with the actions of a menu."""
     game, batched = game_behind(env), isinstance(env, VectorEnv)
     if (env.single_action_space if batched else env.action_space) != spaces.offers(game):
-        raise TypeError(f"env = {env} already takes other actions than incentives: one of these wrappers is enough")
+        raise TypeError(f"env = {env} already takes actions other than incentives: use one of these wrappers")
     return _BatchedMenu(env, menu) if batched else _ScalarMenu(env, menu)
 
 

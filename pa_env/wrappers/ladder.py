@@ -54,7 +54,7 @@ class _ContinuousLadder(_Ladder):
 
 class _ScalarView(gym.ObservationWrapper[Any, Any, Any], gym.utils.RecordConstructorArgs):
     def __init__(self, env: gym.Env[Any, Any]) -> None:
-        gym.utils.RecordConstructorArgs.__init__(self)  # so that the specification makes it anew
+        gym.utils.RecordConstructorArgs.__init__(self)  # so that its spec can make it again
         super().__init__(env)
         self.view = spaces.View(game_behind(env), "learning")
         self.observation_space = self.view.space
@@ -64,7 +64,7 @@ class _ScalarView(gym.ObservationWrapper[Any, Any, Any], gym.utils.RecordConstru
 
 
 class _BatchedView(gym.vector.VectorWrapper):
-    """Not Gymnasium's VectorObservationWrapper, which does not take SAME_STEP."""
+    """Not Gymnasium's VectorObservationWrapper, which does not support SAME_STEP."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
@@ -97,11 +97,11 @@ def _learning(env: Any) -> Any:
 def ForLearning(env: Any, continuous: bool = False, cap: float | None = None) -> Any:  # noqa: N802 - a wrapper
     """Actions and observations for learning from scratch; the observation is "learning".
 
-    Action ``5 * arm + rung`` offers one of five prices on one arm. With low the largest offer that the arm refused and
-    high the smallest that it accepted, the prices are: low + .001, low + .001 + (high - low) / 10, the middle, high,
-    high + .05. For an arm that was never played, high is low + .3: beliefs begin at 0, so that a first play is nearly
-    free, and a learner whose first plays cost more stops paying. No price is above ``cap``, so the scale of actions
-    does not depend on max_incentive.
+    Action ``5 * arm + rung`` offers one of five prices on one arm. With low the largest refused incentive of the
+    arm and high the smallest accepted one, the prices are: low + .001, low + .001 + (high - low) / 10, the middle,
+    high, high + .05. For an arm that was never played, high is low + .3: beliefs begin at 0, so that a first play is
+    nearly free, and a learner whose first plays cost more stops paying. No price is above ``cap``, so the scale of
+    actions does not depend on max_incentive.
 
     An action is one integer, not a pair, because the right rung depends on the arm, and because DQN needs a Discrete
     space. There is no separate action for no incentive: an arm that was played without one has accepted 0, which is
@@ -111,8 +111,8 @@ def ForLearning(env: Any, continuous: bool = False, cap: float | None = None) ->
         env: an environment of the principal, from ``gym.make`` or ``gym.make_vec``.
         continuous: actions in [-1, 1]^(1 + n_arms) instead, for learners without discrete actions. The first number is
             a place on the ladder, from the first rung (-1) to the last (1) and anywhere between; the others are
-            preferences, and the arm with the largest is offered that price. Offers on several arms at once would
-            make refusals ambiguous: an arm may be refused only because another was offered more.
+            preferences, and the price is offered on the arm with the largest one. Incentives on several arms at once
+            would make refusals ambiguous: an arm may be refused only because another one had a larger incentive.
         cap: the highest price; None: 1 + 1/horizon, which an agent with rewards in [0, 1] always accepts, or
             max_incentive when rewards are linear.
 

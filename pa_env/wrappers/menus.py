@@ -85,26 +85,44 @@ def RescaleIncentive(env: Any) -> Any:
 
     An action of 0, where a new Gaussian policy starts, offers nothing. Negative actions pay too: if they were clipped
     to 0, a policy could get stuck where its actions do not change the offer.
+
+    Args:
+        env: an environment of the principal's seat, from ``gym.make`` or ``gym.make_vec``.
     """
     return wrap(env, _Rescale())
 
 
 def TargetArm(env: Any) -> Any:
-    """Actions (arm, amount in [0, max_incentive]): a one-hot offer."""
+    """Actions (arm, amount in [0, max_incentive]): the amount on that arm, and nothing on the others.
+
+    Args:
+        env: an environment of the principal's seat, from ``gym.make`` or ``gym.make_vec``.
+    """
     return wrap(env, _Target())
 
 
 def IncentiveGrid(env: Any, levels: int = 11, top: float | None = None) -> Any:
-    """Actions ``arm * levels + level``: that level of an even grid from 0 to ``top`` (default max_incentive)."""
+    """Actions ``arm * levels + level``: that level of an even grid of incentives on that arm.
+
+    Args:
+        env: an environment of the principal's seat, from ``gym.make`` or ``gym.make_vec``.
+        levels: number of incentives of the grid, at least 2; the first is 0.
+        top: the last one; None: max_incentive.
+    """
     levels = whole("levels", levels, 2)
     return wrap(env, _Grid(levels, within(env, "top", top)))
 
 
 def BracketIncentive(env: Any, above: float = 0.05, cap: float | None = None) -> Any:
-    """Actions ``arm * 4 + place``; places: 0 largest refused offer, 1 middle, 2 smallest accepted, 3 ``above`` that.
+    """Actions ``arm * 4 + place``: an incentive on that arm, relative to those that it refused and accepted.
 
-    An arm that never accepted counts as accepting ``cap``: by default 1 + 1/horizon, which an agent with rewards
-    in [0, 1] always accepts, or max_incentive when rewards are linear.
+    Places: 0 is the largest refused incentive, 1 the middle, 2 the smallest accepted incentive, 3 ``above`` more.
+
+    Args:
+        env: an environment of the principal's seat, from ``gym.make`` or ``gym.make_vec``.
+        above: what place 3 adds to the smallest accepted incentive, at least 0.
+        cap: what an arm that has accepted nothing yet is taken to accept; None: 1 + 1/horizon, which an agent with
+            rewards in [0, 1] always accepts, or max_incentive when rewards are linear.
     """
     return wrap(env, _Bracket(at_least("above", above, 0.0), within(env, "cap", cap)))
 
@@ -113,8 +131,14 @@ def ProfitLevel(env: Any, bonus: float = 0.576, fading: float = 0.507, ending: f
     """Actions c in [-1, 1]: offer for every arm its estimated worth minus a profit of c.
 
     The offer is max(0, theta_hat_a + bonus_a - c) with theta_hat_a = (sum of X + 1) / (N_a + 2) and
-    bonus_a = bonus (1 - t/T)^ending (N_a + 2)^-fading. An agent that maximises its mean plus the offer then picks the
-    jointly best arm by itself, and only the profit c is left to learn.
+    bonus_a = bonus (1 - t/T)^ending (N_a + 2)^-fading. An agent that maximises its mean plus the incentive then
+    picks the jointly best arm by itself, and only the profit c is left to learn.
+
+    Args:
+        env: an environment of the principal's seat, from ``gym.make`` or ``gym.make_vec``.
+        bonus: size of the bonus for arms with few plays, at least 0.
+        fading: power with which it falls with the plays of the arm, at least 0.
+        ending: power with which it falls towards the end of the episode, at least 0.
     """
     return wrap(
         env, _Profit(at_least("bonus", bonus, 0.0), at_least("fading", fading, 0.0), at_least("ending", ending, 0.0))

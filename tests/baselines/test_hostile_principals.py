@@ -98,7 +98,7 @@ def test_what_is_refused_before_anything_is_played(file: Path, tmp_path: Path) -
     assert "RuntimeError: not today" in output
     with pytest.raises(ValueError, match=r"'foo' is unknown.*; known: patience"):
         make_principal(f"{file}:Fragile,foo=3", 3, 10)
-    with pytest.raises(ValueError, match="as in name=value, once"):
+    with pytest.raises(ValueError, match="as in name=value, and given once"):
         parse("elimination,delta=0.1,delta=0.2")
     with pytest.raises(ValueError, match="has no class 'Foo'"):
         parse("policy.npz:Foo")

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import baselines
 from baselines.__main__ import app
+from baselines.play import AgentSeat, PrincipalSeat
 
 GAME = ("--arms", "3", "--horizon", "4", "--seed", "2")
 
@@ -62,12 +63,16 @@ def test_a_bad_offer_is_asked_again(typed: str, answer: str) -> None:
     output = play(f"{typed}\n1 0.5\nq\n")
     assert answer in output
     assert output.count("round 1 of 4>") == 2
-    assert "1 rounds with the same random draws" in output
+    assert "After round 1, with the same random draws" in output
 
 
 def test_help_is_shown_when_asked() -> None:
     assert play("q\n").count("You are the principal") == 1
     assert play("?\nq\n").count("You are the principal") == 2
+
+
+def test_help_fits_80_columns() -> None:
+    assert max(len(line) for seat in (PrincipalSeat, AgentSeat) for line in seat.help.splitlines()) <= 80
 
 
 @pytest.mark.parametrize("typed", ["q\n", ""])
@@ -80,7 +85,7 @@ def test_leaving_early_compares_the_rounds_played() -> None:
     run = baselines.simulate(baselines.make("zero", n_arms=3, horizon=4), seed=1, checkpoints=[2, 4])
     assert run.utility[0] != run.utility[1]
     output = play("\n\n", "--seed", "1")
-    assert "2 rounds with the same random draws" in output
+    assert "After round 2, with the same random draws" in output
     assert earned(output)["zero"] == pytest.approx(run.utility[0], abs=0.005)
 
 

@@ -221,7 +221,7 @@ def test_instances(own: Path) -> None:
         ("no_such_module:Haggler", "No module named 'no_such_module'; install it, or name its file"),
         ("nowhere.py:Haggler", "there is no file nowhere.py"),
         ("nowhere.npz", "there is no file nowhere.npz"),
-        ("{own}", "must say which name of the file, as in .*own.py:Name"),
+        ("{own}", "must name something in the file, as in .*own.py:Name"),
         ("{own}:Hagler", "has no class 'Hagler'"),
         ("{own}:nobody", "nobody must be a subclass of baselines.Principal"),
         ("{own}:Haggler,amount=true", r"amount = True must be no truth value"),

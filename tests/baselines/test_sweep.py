@@ -305,7 +305,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     with python(code + SWEEP.format(principals=("zero",), seeds=1, out=str(out))) as process:
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "File too large; what was written before is whole, and kept" in errors
+    assert "File too large; earlier files are complete, and kept" in errors
     assert kept(out) == {}
     assert sorted(contents(out)) == ["benchmark.json", "lock"]
     sweep.run(sweep.plan(tasks("k5-t1000-uniform"), ("zero",), 1), out, "pa-bench run", sweep.Engine(workers=1))
@@ -330,7 +330,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
     assert (
-        errors.splitlines()[-1] == "Stopped; what was kept on disk is whole, and commands that resume go on from there."
+        errors.splitlines()[-1] == "Stopped. Files on disk are complete, and commands that resume continue from there."
     )
     wait_for_the_end_of(workers)
 
@@ -432,7 +432,7 @@ def test_agents_instances_and_principals_of_ones_own(tmp_path: Path) -> None:
     [
         (["--agent", "opl"], "agent = 'opl' is unknown"),
         (["--instance", "unform"], "instance = 'unform' is unknown"),
-        (["--instance", "ipa-k5", "--arms", "4"], "instance has 5 arms, this game n_arms = 4"),
+        (["--instance", "ipa-k5", "--arms", "4"], "instance has 5 arms, but this game has n_arms = 4"),
         (["--agent", "nowhere.py:Agent"], "agent = 'nowhere.py:Agent': there is no file nowhere.py"),
         (["--agent", "exploratory,c=3"], "'c' is unknown"),
         (["--agent", "ols", "--seeds", "1"], "agent = 'ols' needs linear rewards"),

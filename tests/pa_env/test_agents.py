@@ -224,7 +224,7 @@ def test_where_the_law_is_not_known_there_is_no_score(agent: str) -> None:
     assert np.isnan(game.totals()["regret_response"])
     assert np.isnan(game.totals()["regret_fixed"])
     if agent != "exp3":
-        with pytest.raises(ValueError, match="cannot tell"):
+        with pytest.raises(ValueError, match=r"are not known|has no method"):
             game.choice_probabilities(np.zeros(4))
 
 
@@ -382,7 +382,7 @@ def writes_beyond(memory: Any, means: Any, counts: Any, arm: int, reward: float)
     [
         (returns_a_float, "returns float64: it must return an arm's index"),
         (returns_nan, "returns float64: it must return an arm's index"),
-        (writes, "writes to what it may only read"),
+        (writes, "writes to a read-only argument"),
         (allocates, "makes an array"),
         (too_few, r"must be a function choose\(memory, means, counts, offer, t, u\)"),
         (3, r"choose = 3 must be a function choose\(memory"),

@@ -151,7 +151,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: pyt
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space left on device; what was written before is whole"):
+        with pytest.raises(OSError, match="No space left on device; earlier files are complete"):
             run(tmp_path)
     assert not list(tmp_path.glob("*.zip")) + list(tmp_path.glob(".*"))
 
