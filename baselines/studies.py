@@ -200,17 +200,17 @@ def train(
     Example: python -m baselines train --task k5-t200-uniform --steps 12000000 --seed 0 --out results/ppo
     """
     with told():
-        from rich.console import Console
-
-        from baselines import rl
-        from baselines.rl.evaluate import table
+        from baselines import compare
+        from baselines.rl.evaluate import TRIAL_SEEDS
         from baselines.rl.training import Settings
         from baselines.rl.training import train as trained
         from baselines.tasks import task as made
 
         policy = trained(Settings(tuple(task), objective, steps, seed), out)
-        for played in map(made, task):
-            Console().print(table(rl.load(policy, n_arms=played.n_arms, horizon=played.horizon), played, episodes))
+        seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
+        for name in task:
+            scripts = {spec: spec for spec in made(name).principals}
+            typer.echo(compare({"trained": str(policy)} | scripts, task=name, seeds=seeds))
         typer.echo(f"policy: {policy}")
 
 

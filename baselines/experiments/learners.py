@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 
 from baselines.benchmark.store import write_generated
+from baselines.comparison import compare
 from baselines.files import only_writer, remove_half_written, write_whole
-from baselines.rl.evaluate import SCORES, compare, games, play_out
+from baselines.rl.evaluate import SCORES, games, play_out
 from baselines.tasks import task
+from pa_env.layout import SCORES as ALL_SCORES
 from pa_env.layout import Floats
 from pa_env.wrappers import ForLearning
 
@@ -134,11 +136,11 @@ def _cell(results: list[dict[str, Any]], minus: Floats | None) -> str:
 
 def markdown(found: dict[str, list[dict[str, Any]]], steps: int, episodes: int, command: str) -> str:
     """The table, scripts first."""
-    scripts = compare({name: name for name in SCRIPTS}, task(TASK), episodes, EVALUATION_SEEDS)
-    zero = scripts["zero"]["expected_utility"]
+    seeds, score = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes), ALL_SCORES.index("expected_utility")
+    scripts = {name: sums[score, :, -1] for name, sums in compare(SCRIPTS, task=TASK, seeds=seeds).samples.items()}
+    zero = scripts["zero"]
     lines = ["| principal | utility | more than `zero` | by seed | minutes |", "|---|---|---|---|---|"]
-    for name, scores in scripts.items():
-        own = scores["expected_utility"]
+    for name, own in scripts.items():
         lines.append(f"| `{name}` | {_mean(own)} | {_mean(own - zero) if name != 'zero' else ''} | | |")
     for name, results in found.items():
         each = ", ".join("failed" if "error" in result else f"{_utility(result).mean():.1f}" for result in results)

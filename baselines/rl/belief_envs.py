@@ -30,7 +30,7 @@ class WithBeliefs(gym.vector.VectorWrapper):
     """A view (:mod:`baselines.rl.view`) as observation, and a price of one arm as action, ``RUNGS * arm + rung``.
 
     Args:
-        env: copies of PrincipalAgent-v0 that take incentives, with autoreset_mode="Disabled".
+        env: copies of the principal's environment, i.i.d. or linear, with autoreset_mode="Disabled".
         particles: how many there are for each copy.
     """
 
@@ -41,8 +41,6 @@ class WithBeliefs(gym.vector.VectorWrapper):
             raise ValueError(f"env = {env} must be made by gym.make_vec(..., autoreset_mode='Disabled')")
         if env.single_action_space != spaces.offers(self.game):
             raise TypeError(f"env = {env} already takes other actions than incentives: one of these wrappers is enough")
-        if self.game.dim:
-            raise ValueError(f"env = {env} must have i.i.d. rewards: particles are beliefs about the means of arms")
         n, k = self.num_envs, self.game.n_arms
         self.single_action_space = Discrete(RUNGS * k)
         self.single_observation_space = Box(-10.0, 10.0, (FIELDS * k + OVERALL,), np.float32)

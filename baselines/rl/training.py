@@ -57,7 +57,7 @@ class Settings:
     """What is trained, and for how long. A recipe is one of these."""
 
     tasks: tuple[str, ...]
-    """Names of the tasks, with i.i.d. rewards and equally many arms; each has as many copies as the others."""
+    """Names of the tasks, with equally many arms; each has as many copies as the others."""
     objective: str = "utility"
     """What is maximised: utility, or regret for minus R_T."""
     steps: int = 12_000_000
@@ -75,9 +75,6 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check all of them."""
-        for name in self.tasks:
-            if task(name).dim is not None:
-                raise ValueError(f"task = {name!r} has linear rewards: policies are trained on i.i.d. ones only")
         if len({task(name).n_arms for name in self.tasks}) != 1:
             raise ValueError(f"tasks = {self.tasks} must be at least one, and must have equally many arms")
         known("objective", self.objective, OBJECTIVES)

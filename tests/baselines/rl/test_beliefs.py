@@ -91,8 +91,6 @@ def test_mistakes_are_named() -> None:
         envs.step([0, 15])
     with pytest.raises(ValueError, match="autoreset_mode='Disabled'"):
         WithBeliefs(gym.make_vec("PrincipalAgent-v0", 2))
-    with pytest.raises(ValueError, match=r"must have i\.i\.d\. rewards"):
-        WithBeliefs(gym.make_vec("PrincipalAgentLinear-v0", 2, autoreset_mode="Disabled"))
     with pytest.raises(ValueError, match="particles = 0"):
         WithBeliefs(gym.make_vec("PrincipalAgent-v0", 2, autoreset_mode="Disabled"), particles=0)
     with pytest.raises(TypeError, match="already takes other actions"):

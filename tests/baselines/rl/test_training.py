@@ -169,7 +169,6 @@ def test_a_finished_run_trains_no_more_and_others_are_kept_apart(
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"tasks": ("d3-k5-t100-linear",)}, "has linear rewards"),
         ({"tasks": ()}, "must be at least one"),
         ({"tasks": ("k3-t100-uniform", "k5-t100-uniform")}, "must have equally many arms"),
         ({"copies": 15}, "copies = 15 must be a multiple of the number of tasks, 2"),
