@@ -52,8 +52,8 @@ def regrets(
 ) -> Floats:
     principal = made(name, n_arms, horizon, **parameters)
     seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + runs)
-    played = [simulate(principal, instance, agent, seed=s, checkpoints=[horizon]) for s in seeds]
-    return np.array([run.regret[-1] for run in played])
+    found: Floats = simulate(principal, instance, agent, seeds=seeds, checkpoints=[horizon]).regret[:, -1]
+    return found
 
 
 # -------------------------------------------------------------------------------------- the offers, as described
