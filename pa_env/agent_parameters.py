@@ -203,7 +203,7 @@ class ScriptedAgent:
             raise ValueError(
                 f"initial has {values.size} numbers, the game has {what} = {size}: pass one number or {size}"
             )
-        return np.ascontiguousarray(np.broadcast_to(values, (size,)))
+        return np.broadcast_to(values, (size,)).copy()  # writeable, so that compiled code is the same for all
 
     def memory_for(self, n_arms: int) -> Floats:
         """What the kernel keeps for it (M,), at the beginning of an episode."""

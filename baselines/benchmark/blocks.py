@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.benchmark.specs import Files, is_own, make_agent, make_instance, make_principal
 from baselines.protocol import Principal
@@ -129,10 +130,29 @@ def play(block: Block, files: Files | None = None) -> "pa.Table":
         if not np.isfinite(columns[name]).all() and not (name in NOT_ALWAYS and np.isnan(columns[name]).all()):
             raise ValueError(f"{name} is not finite: the incentives that were offered are too large to be summed")
     rows = columns["rounds"].size
-    starts = pa.array(np.arange(rows + 1, dtype=np.int32) * block.task.n_arms)
-    columns |= {name: pa.ListArray.from_arrays(starts, columns[name].ravel()) for name in OF_ARMS}
-    columns |= {name: pa.repeat(value, rows) for name, value in block.labels().items()}
-    return pa.table(columns).select(schema().names).cast(schema())
+    starts = _column(np.arange(rows + 1, dtype=np.int32) * block.task.n_arms)
+    arrays = {name: _column(values.ravel()) for name, values in columns.items()}
+    arrays |= {name: pa.ListArray.from_arrays(starts, arrays[name]) for name in OF_ARMS}
+    arrays |= {name: _repeated(value, rows) for name, value in block.labels().items()}
+    return pa.table(arrays).select(schema().names).cast(schema())
+
+
+def _column(values: NDArray[Any]) -> "pa.Array":
+    """A vector for a table. PyArrow's own conversions import pandas, which takes a fourth of a process's start."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, pa.py_buffer(values)])
+
+
+def _repeated(value: str | int, rows: int) -> "pa.Array":
+    """The same value in every row, also without pandas."""
+    import pyarrow as pa
+
+    if not isinstance(value, str):
+        return _column(np.full(rows, value))
+    text = value.encode()
+    ends = np.arange(rows + 1, dtype=np.int32) * len(text)
+    return pa.StringArray.from_buffers(rows, pa.py_buffer(ends), pa.py_buffer(text * rows))
 
 
 @functools.cache

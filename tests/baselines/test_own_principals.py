@@ -52,8 +52,8 @@ def regrets(
 ) -> Floats:
     principal = made(name, n_arms, horizon, **parameters)
     seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + runs)
-    played = [simulate(principal, instance, agent, seed=s, checkpoints=[horizon]) for s in seeds]
-    return np.array([run.regret[-1] for run in played])
+    found: Floats = simulate(principal, instance, agent, seeds=seeds, checkpoints=[horizon]).regret[:, -1]
+    return found
 
 
 # -------------------------------------------------------------------------------------- the offers, as described
@@ -65,11 +65,12 @@ def test_every_offer_is_the_one_described(name: str) -> None:
     for n_arms, agent, (seed, suspicion) in itertools.product((2, 4), AGENTS, enumerate((0.026, 0.2, 20.0))):
         principal = made(name, n_arms, 1400, suspicion=suspicion)
         infos, offers, _ = step_through(principal, seed=seed, agent=AGENTS[agent], n_arms=n_arms)
-        replay = Replay(principal)
-        for t, (info, offer) in enumerate(zip(infos, offers, strict=True)):
-            where = f"K = {n_arms}, {agent}, seed {seed}, round {t}"
-            np.testing.assert_allclose(replay.offer(), offer, rtol=0.0, atol=1e-9, err_msg=where)
+        replay, described = Replay(principal), []
+        for info, offer in zip(infos, offers, strict=True):
+            described.append(replay.offer())
             replay.observe(info["arm"], info["utility"] + offer[info["arm"]])
+        where = f"K = {n_arms}, {agent}, seed {seed}"
+        np.testing.assert_allclose(described, offers, rtol=0.0, atol=1e-9, err_msg=where)
         seen |= replay.seen
     assert seen == EVENTS | (HOPES if name == "bracket-ucb" else set())
 
