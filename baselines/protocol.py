@@ -16,7 +16,7 @@ Step by step (in a Gymnasium or PettingZoo environment) a request is played one 
 :func:`baselines.simulate` the compiled game plays it at once. Both give the same rounds for the same seed.
 
 Three kinds of request: :func:`hold` an amount on one arm, :func:`offer` a whole vector, each for a number of rounds
-or until a stop rule fires, and :func:`follow` a compiled rule that makes the offer anew each round.
+or until a stop rule fires, and :func:`follow` a compiled rule that makes a new offer in each round.
 """
 
 import inspect

@@ -37,8 +37,8 @@ One by one, with their parameters; muhat are an agent's beliefs, pi the offer, t
     drawn in each round; "blocks": one after the other, horizon / J rounds each; "cycle"; or an array of type indices,
     which is repeated), ``temperature`` >= 0, ``ties``.
 
-The principal's regret R_T compares with the best offers for a greedy agent that has the same beliefs, whoever answers;
-:mod:`pa_env.kernel.responses` says where it can be negative, and what ``regret_response`` compares with instead.
+The principal's regret R_T compares with the best offers for a greedy agent that has the same beliefs, whichever agent
+answers; :mod:`pa_env.kernel.responses` says where it can be negative, and what ``regret_response`` compares with.
 
 Your own agent is an object with ``reset``, ``choose``, ``learn`` and ``means`` (:class:`Agent`), at Python speed, or
 two functions (:class:`pa_env.CompiledAgent`), at compiled speed. Both work behind every interface. With more than one

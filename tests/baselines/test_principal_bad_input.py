@@ -197,7 +197,7 @@ def test_the_oracle_says_that_it_must_see_the_game_and_goes_on_once_it_does() ->
 @pytest.mark.parametrize("checkpoints", [[], [0], [-3, 5], [101], [5, 1000]])
 def test_checkpoints_outside_the_game(checkpoints: list[int]) -> None:
     principal = made()
-    with pytest.raises(ValueError, match=r"checkpoints = .* must lie between 1 and horizon = 100") as error:
+    with pytest.raises(ValueError, match=r"checkpoints = .* must be integers between 1 and horizon = 100") as error:
         simulate(principal, "uniform", checkpoints=checkpoints)
     assert repr(checkpoints) in str(error.value)
     assert principal.t == 0
