@@ -33,8 +33,9 @@ CAPTIONS = {
 
 def regret(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> Figure:
     """R_t against t on logarithmic axes, with bands, fitted slopes and the slopes of the bounds."""
-    figure, axes = new_figure(9, 6, f"{_task(summary)}; in the legend: slopes over the last two decades")
-    axes.set(xscale="log", yscale="log", xlabel="rounds played $t$", ylabel="regret $R_t$")
+    figure, axes = new_figure(9, 6, _task(summary))
+    axes.set(xscale="log", yscale="log", ylabel="regret $R_t$")
+    axes.set_xlabel(f"rounds played $t$; in the legend: slopes over the last {SLOPE_DECADES} decades")
     horizon = curves["rounds"].max()
     t = np.array([max(horizon / 10**SLOPE_DECADES, 1.0), horizon])
     drawn = summary.loc[~summary["privileged"] | summary["slope"].notna(), "principal"].tolist()

@@ -86,7 +86,7 @@ def build(made: Report) -> Path:
     files["table.md"] = "\n\n".join(text).encode()
     files["table.tex"] = as_text(summary, "latex").encode()
     opening = Opening(tables.facts(results), verdicts, heat["png"], overall)
-    images = {task: {name: files["png"] for name, files in own.items()} for task, own in drawn.items()}
+    images = {task: {name: made_as["png"] for name, made_as in own.items()} for task, own in drawn.items()}
     files["index.html"] = page(opening, about, summary, curves, images, chosen).encode()
     report = made.directory / "report"
     (report / "figures").mkdir(parents=True, exist_ok=True)

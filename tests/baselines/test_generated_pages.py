@@ -94,10 +94,10 @@ def test_the_tables_of_a_page_are_read() -> None:
     assert section(text, "B").split() == ["|", "c", "|", "|---|", "|", "1", "|"]
 
 
-@pytest.mark.parametrize("curve", [theorems.CURVES[i] for i in (8, 11)], ids=lambda curve: curve.varies)
-def test_theorems(curve: theorems.Curve) -> None:
+def test_theorems() -> None:
     text, player = page("docs/theorems.md")
-    curve = replace(curve, seeds=player.seeds or curve.seeds)
+    chosen = ("exploratory-oracle", "c0")
+    (curve,) = (each for each in theorems.curves(player) if (each.principal, each.varies) == chosen)
     measured = theorems_page.measure(curve, Played(curve.seeds, 10**7))
     (ours,) = lines(theorems_page.table([measured]))
     assert only(text, **{"principal, agent, instances": ours["principal, agent, instances"]}) == ours
