@@ -36,6 +36,8 @@ from pa_env.game import Game
 
 from .results import PRINCIPALS, SMALL, make_results
 
+MERIT = ["oracle (privileged)", "zero", "profit-target", "elimination,constants=practical"]  # of the results below
+
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -185,7 +187,7 @@ def test_the_table_of_all_has_every_mean_once_and_marks_the_best(results: Path) 
     summary = statistics.summary(found.rows)
     made = overview.overview(found, summary)
     assert made.agents == {"k3-t100-uniform": "empirical-mean", "k5-t200-uniform-exploratory": "exploratory"}
-    assert list(made.rows) == ["oracle (privileged)", "profit-target", "zero", "elimination,constants=practical"]
+    assert list(made.rows) == MERIT
     for place, task in enumerate(SMALL):
         part = summary[summary["task"] == task].set_index("principal")
         for name, row in made.rows.items():
@@ -268,11 +270,18 @@ def test_on_logarithmic_axes_a_band_below_zero_ends_below_the_view(results: Path
     assert 0 < min(min(band) for band in logarithmic["args"][0]["y"]) < 10 ** span[0]
 
 
+def test_merit_is_the_mean_place_in_the_tasks_that_were_played() -> None:
+    rows = [("one", "a", 3.0), ("one", "b", 1.0), ("one", "c", 2.0), ("two", "a", 9.0), ("two", "b", 5.0)]
+    rows += [("three", "d", 0.0), ("three", "a", 1.0)]
+    summary = pd.DataFrame(rows, columns=["task", "principal", "regret"])
+    assert statistics.merit(summary) == ["b", "d", "c", "a"]
+
+
 def test_the_heat_map_has_regret_per_round_and_the_order_of_merit(results: Path) -> None:
     summary = statistics.summary(read(results).rows)
     panel = heat_map.panel(summary)
     assert list(panel.columns) == list(SMALL)
-    assert list(panel.index) == ["oracle (privileged)", "profit-target", "zero", "elimination,constants=practical"]
+    assert list(panel.index) == MERIT
     expected = summary.query("task == 'k3-t100-uniform' and principal == 'zero'")["regret"].item() / 100
     assert panel.loc["zero", "k3-t100-uniform"] == pytest.approx(expected)
     panel.loc["zero", "k3-t100-uniform"] = np.nan
