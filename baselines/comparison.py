@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from baselines.players import PrincipalLike
 
 HEADINGS = {"regret": "R_T", "regret_oracle": "R_T^oracle", "utility": "utility"}  # of the readable tables
-IN_LATEX = {"R_T": "$R_T$", "R_T^oracle": r"$R_T^{\mathrm{oracle}}$", "95%": r"95\%"}
-SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\^{}"})
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
 WIDEST = 34  # letters of a label in a terminal
 
@@ -220,14 +218,14 @@ class Comparison:
             score: one of ``scores``.
         """
         from baselines.benchmark.drawing import legend, lines
-        from baselines.benchmark.figures import far_apart
         from baselines.benchmark.styles import styles
         from baselines.pictures import against_rounds
 
         curves = self.curves if score == "regret" else self._curves(score)
         order = self.table[["regret"]].assign(task="", privileged=self.privileged).reset_index()
         figure, axes = against_rounds(score, height=3.2 + 0.2 * len(order) / 2)
-        if score.startswith("regret") and far_apart(order):
+        ends = order.loc[~order["privileged"], "regret"]
+        if score.startswith("regret") and ends.max() > 50 * max(ends.min(), 1.0):
             axes.set_yscale("symlog", linthresh=1.0)
         lines(axes, curves, order["principal"].tolist(), styles(order), {}, bands=True)
         legend(figure)
@@ -235,9 +233,12 @@ class Comparison:
 
     def to_latex(self) -> str:
         """The table for a paper that uses booktabs: means with their intervals, medians and 95% quantiles."""
+        from baselines.benchmark.latex import SYMBOLS, escaped
+
         shown = self._readable()
-        shown["principal"] = [label.translate(SPECIAL) for label in shown["principal"]]
-        text: str = shown.rename(columns=IN_LATEX).to_latex(index=False, column_format="l" + "r" * (shown.shape[1] - 1))
+        shown["principal"] = shown["principal"].map(escaped)
+        heads = {heading: SYMBOLS[score] for score, heading in HEADINGS.items()} | {"95%": r"95\%"}
+        text: str = shown.rename(columns=heads).to_latex(index=False, column_format="l" + "r" * (shown.shape[1] - 1))
         return text
 
     def __str__(self) -> str:

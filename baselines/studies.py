@@ -1,6 +1,8 @@
 """Commands that reproduce a claim, search for parameters, or train a principal."""
 
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -28,77 +30,64 @@ WORKERS = typer.Option(None, min=1, help="Processes; default: one for each core.
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 
 
-@app.command()
-def theorems(
-    seeds: int | None = SEEDS,
-    quick: bool = QUICK,
-    workers: int | None = WORKERS,
-    out: Path = typer.Option(Path("results/theorems"), help="Folder of the results; an interrupted run resumes."),
-    page: Path = typer.Option(Path("results/theorems.md"), help="Where the page goes; its figure goes beside it."),
-    quiet: bool = QUIET,
-) -> None:
-    """Measure how regret grows with T, K, d and c0, each theorem in the regret that it bounds.
+def _out(name: str) -> Any:
+    return typer.Option(Path(f"results/{name}"), help="Folder of the results; an interrupted run resumes.")
 
-    Example: python -m baselines theorems --page docs/theorems.md
+
+def _page(name: str) -> Any:
+    return typer.Option(Path(f"results/{name}.md"), help="Where the page goes; its figures go beside it.")
+
+
+def _study(name: str, played: str, written: str, about: str) -> None:
+    """Add a command that plays the cells of an experiment and writes a page of them.
+
+    Args:
+        name: of the command.
+        played: the module of the experiments with its cells.
+        written: the one that writes its page.
+        about: what the command does, in a sentence.
     """
-    from baselines.experiments import theorems as growth
-    from baselines.experiments import theorems_page
-    from baselines.experiments.cells import Player
 
-    with told():
-        player = Player(out, command_line(), workers, quiet, quick, seeds)
-        failures = player.play(list(growth.cells(player)))
-        theorems_page.write(player, page)
-    typer.echo(f"page: {page}")
-    tell_failures(failures)
+    def study(
+        seeds: int | None = SEEDS,
+        quick: bool = QUICK,
+        workers: int | None = WORKERS,
+        out: Path = _out(name),
+        page: Path = _page(name),
+        quiet: bool = QUIET,
+    ) -> None:
+        from baselines.experiments.cells import Player
 
+        with told():
+            cells, write = (import_module(f"baselines.experiments.{module}") for module in (played, written))
+            player = Player(out, command_line(), workers, quiet, quick, seeds)
+            failures = player.play(list(cells.cells(player)))
+            write.write(player, page)
+        typer.echo(f"page: {page}")
+        tell_failures(failures)
 
-@app.command()
-def table1(
-    seeds: int | None = SEEDS,
-    quick: bool = QUICK,
-    workers: int | None = WORKERS,
-    out: Path = typer.Option(Path("results/table1"), help="Folder of the results; an interrupted run resumes."),
-    page: Path = typer.Option(Path("results/table1.md"), help="Where the page goes."),
-    quiet: bool = QUIET,
-) -> None:
-    """Play the paper's Table 1: every row against the agents it is for and not for, measured rates beside theorems'.
-
-    Example: python -m baselines table1 --page docs/table1.md
-    """
-    from baselines.experiments import table_1
-    from baselines.experiments.cells import Player
-
-    with told():
-        player = Player(out, command_line(), workers, quiet, quick, seeds)
-        failures = player.play(list(table_1.cells(player)))
-        table_1.write(player, page)
-    typer.echo(f"page: {page}")
-    tell_failures(failures)
+    study.__doc__ = f"{about}\n\nExample: python -m baselines {name} --page docs/{name}.md"
+    app.command(name)(study)
 
 
-@app.command()
-def ablations(
-    seeds: int | None = SEEDS,
-    quick: bool = QUICK,
-    workers: int | None = WORKERS,
-    out: Path = typer.Option(Path("results/ablations"), help="Folder of the results; an interrupted run resumes."),
-    page: Path = typer.Option(Path("results/ablations.md"), help="Where the page goes."),
-    quiet: bool = QUIET,
-) -> None:
-    """Leave out one part of the paper's principals at a time: what it costs, and which lemma it breaks how often.
-
-    Example: python -m baselines ablations --page docs/ablations.md
-    """
-    from baselines.experiments import ablations as parts
-    from baselines.experiments.cells import Player
-
-    with told():
-        player = Player(out, command_line(), workers, quiet, quick, seeds)
-        failures = player.play(list(parts.cells(player)))
-        parts.write(player, page)
-    typer.echo(f"page: {page}")
-    tell_failures(failures)
+_study(
+    "theorems",
+    "theorems",
+    "theorems_page",
+    "Measure how regret grows with T, K, d and c0, each theorem in the regret that it bounds.",
+)
+_study(
+    "table1",
+    "table_1",
+    "table_1",
+    "Play the paper's Table 1: every row against the agents it is for and not for, measured rates beside theorems'.",
+)
+_study(
+    "ablations",
+    "ablations",
+    "ablations",
+    "Leave out one part of the paper's principals at a time: what it costs, and which lemma it breaks how often.",
+)
 
 
 @app.command()
@@ -121,8 +110,8 @@ def who_wins(
     seeds: int | None = SEEDS,
     quick: bool = QUICK,
     workers: int | None = WORKERS,
-    out: Path = typer.Option(Path("results/who-wins"), help="Folder of the results; an interrupted run resumes."),
-    page: Path = typer.Option(Path("results/who-wins.md"), help="Where the page goes; its figures go beside it."),
+    out: Path = _out("who-wins"),
+    page: Path = _page("who-wins"),
     quiet: bool = QUIET,
 ) -> None:
     """Play every principal against every agent that it can play at three horizons, and write who wins where.

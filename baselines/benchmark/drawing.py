@@ -2,25 +2,45 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
 from baselines.benchmark.styles import REST, Styles
+from baselines.files import write_whole
 
+UNDATED = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same bytes each time
 INK = "#555555"
 LONGEST = 42  # letters of a label: that of a class in a file begins with a long path
 
 
-def as_png(figure: Figure) -> bytes:
-    """The figure as a PNG file of 256 colours, which is a third as large; the same bytes each time."""
-    drawn, file = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, dpi=110, format="png")
-    Image.open(drawn).convert("RGB").quantize(256).save(file, format="png", optimize=True)
+def as_files(figure: Figure, formats: Sequence[str] = ("png", "svg", "pdf")) -> dict[str, bytes]:
+    """The figure as a file of each format, the same bytes each time. PNGs have 256 colours, a third of the size."""
+    files = {}
+    with rc_context({"svg.hashsalt": "figure", "svg.fonttype": "none", "pdf.fonttype": 42}):
+        for name in formats:
+            drawn = io.BytesIO()
+            figure.savefig(drawn, dpi=110, format=name, metadata=UNDATED[name])
+            files[name] = _fewer_colours(drawn) if name == "png" else drawn.getvalue()
+    return files
+
+
+def _fewer_colours(png: io.BytesIO) -> bytes:
+    file = io.BytesIO()
+    Image.open(png).convert("RGB").quantize(256).save(file, format="png", optimize=True)
     return file.getvalue()
+
+
+def save(figure: Figure, out: Path) -> None:
+    """Write a figure as PNG and, beside it, as SVG."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for name, data in as_files(figure, ("png", "svg")).items():
+        write_whole(out.with_suffix(f".{name}"), data)
 
 
 def shown(principal: str) -> str:
@@ -29,10 +49,11 @@ def shown(principal: str) -> str:
     return (" " if label.startswith("_") else "") + label.replace("$", r"\$")
 
 
-def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure (inches) with one set of axes."""
+def new_figure(width: float, height: float, title: str) -> tuple[Figure, Axes]:
+    """A figure (inches) with one set of axes and a title."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
+    figure.suptitle(shown(title), fontsize="medium")
     axes = figure.add_subplot()
     tidy(axes)
     return figure, axes

@@ -1,7 +1,7 @@
-"""Four figures of a task, as matplotlib figures: regret, its growth, plays by arm, offers against what was needed.
+"""Three figures of a task, as matplotlib figures: regret over time, plays by arm, offers against what was needed.
 
 Each takes one task's part of a table: ``summary`` and ``curves`` as :mod:`baselines.benchmark.statistics` makes them,
-``rows`` as they are stored. Principals come in the order of ``summary``, best first.
+``rows`` as they are stored. Principals come in the order of ``summary``, best first. The task is named in the figure.
 """
 
 import matplotlib as mpl
@@ -13,15 +13,13 @@ from matplotlib.ticker import NullLocator
 
 from baselines.benchmark.drawing import INK, legend, lines, new_figure, shown, tidy
 from baselines.benchmark.statistics import SLOPE_DECADES
-from baselines.benchmark.styles import REST, Styles
+from baselines.benchmark.styles import Styles
 
 BOUNDS = {"1/2": 1 / 2, "2/3": 2 / 3, "1": 1.0}  # exponents of the bounds in the papers
 PANELS = 8  # principals whose offers are drawn
 RANKS = 5  # arms with a colour of their own in the bars of plays
 CAPTIONS = {
     "regret": "Regret R_t against rounds played: means over seeds, with 95% intervals.",
-    "growth": "The same on logarithmic axes. Wide strokes are lines fitted to the last two decades, with their slopes"
-    " in the legend: growth within runs of known length. Dotted lines have the slopes of the bounds, 1/2, 2/3 and 1.",
     "plays": "Shares of all plays, means over seeds. Arms are ranked by what they are worth to both sides together"
     " (theta + mu): the best is the one to pay for.",
     "offers": f"Of the {PANELS} principals with the least regret. Line: the incentive offered in the round of each"
@@ -34,38 +32,17 @@ CAPTIONS = {
 
 
 def regret(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> Figure:
-    """R_t against t with bands; on a scale logarithmic above 1 where regrets are far apart."""
-    figure, axes = new_figure(9, 5.5)
-    axes.set(xlabel="rounds played t", ylabel="regret $R_t$")
-    if far_apart(summary):
-        axes.set_yscale("symlog", linthresh=1.0)
-    lines(axes, curves, summary["principal"].tolist(), styles, {}, bands=True)
-    legend(figure)
-    return figure
-
-
-def far_apart(summary: pd.DataFrame) -> bool:
-    """Whether the regrets of a task are told apart only on a logarithmic scale."""
-    ends = summary.loc[~summary["privileged"], "regret"]
-    return bool(ends.max() > 50 * max(ends.min(), 1.0))
-
-
-def growth(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> Figure:
-    """R_t against t on logarithmic axes, with fitted slopes and the slopes of the bounds."""
-    figure, axes = new_figure(9, 6)
-    axes.set(xscale="log", yscale="log", xlabel="rounds played t", ylabel="regret $R_t$")
+    """R_t against t on logarithmic axes, with bands, fitted slopes and the slopes of the bounds."""
+    figure, axes = new_figure(9, 6, _task(summary))
+    axes.set(xscale="log", yscale="log", ylabel="regret $R_t$")
+    axes.set_xlabel(f"rounds played $t$; in the legend: slopes over the last {SLOPE_DECADES} decades")
     horizon = curves["rounds"].max()
     t = np.array([max(horizon / 10**SLOPE_DECADES, 1.0), horizon])
-    curves = curves[(curves["mean"] > 0) & (curves["rounds"] > 1)]
-    fitted = summary[~summary["privileged"] | summary["slope"].notna()]
-    for row in fitted.itertuples():
-        own = curves[(curves["principal"] == row.principal) & (curves["rounds"] >= t[0])]
-        if np.isfinite(row.slope) and styles[row.principal] != REST:
-            centre, height = np.log(own["rounds"]).mean(), np.log(own["mean"]).mean()
-            line = np.exp(height + row.slope * (np.log(t) - centre))
-            axes.plot(t, line, color=styles[row.principal].colour, linewidth=7, alpha=0.25, solid_capstyle="butt")
-    slopes = {row.principal: f": {row.slope:.2f}" for row in fitted.itertuples() if np.isfinite(row.slope)}
-    lines(axes, curves, fitted["principal"].tolist(), styles, slopes, bands=False)
+    drawn = summary.loc[~summary["privileged"] | summary["slope"].notna(), "principal"].tolist()
+    curves = curves[(curves["mean"] > 0) & (curves["rounds"] > 1) & curves["principal"].isin(drawn)]
+    curves = curves.assign(low=curves["low"].clip(lower=curves["mean"].min()))  # a band that reaches 0 has no end here
+    slopes = {row.principal: f": {row.slope:.2f}" for row in summary.itertuples() if np.isfinite(row.slope)}
+    lines(axes, curves, drawn, styles, slopes, bands=True)
     lowest = axes.get_ylim()[0]
     for name, exponent in BOUNDS.items():
         line = lowest * (t / t[0]) ** exponent
@@ -76,9 +53,13 @@ def growth(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> Figur
     return figure
 
 
+def _task(summary: pd.DataFrame) -> str:
+    return str(summary["task"].iloc[0])
+
+
 def plays(summary: pd.DataFrame, shares: pd.DataFrame) -> Figure:
     """Bars of the shares of plays; ``shares`` has a row for each principal, a column for each rank of an arm."""
-    figure, axes = new_figure(9, 1.6 + 0.34 * len(summary))
+    figure, axes = new_figure(9, 1.9 + 0.34 * len(summary), _task(summary))
     ranked = shares.loc[summary["principal"]].to_numpy()
     names = ["best arm", "2nd", "3rd", *(f"{rank}th" for rank in range(4, RANKS + 1))][: ranked.shape[1]]
     if ranked.shape[1] > RANKS:
@@ -103,10 +84,10 @@ def offers(summary: pd.DataFrame, paid: pd.DataFrame, styles: Styles) -> Figure:
     paid = paid[paid["principal"].isin(principals)]
     columns = min(4, len(principals))
     depth = -(-len(principals) // columns)
-    width, height = 2.6 * columns + 0.8, 2.0 * depth + 1.0
+    width, height = 2.6 * columns + 0.8, 2.0 * depth + 1.3
     figure = Figure(figsize=(width, height))  # laid out by hand: constraints take seconds for so many panels
     FigureCanvasAgg(figure)
-    figure.subplots_adjust(0.8 / width, 0.6 / height, 1 - 0.1 / width, 1 - 0.5 / height, wspace=0.08, hspace=0.5)
+    figure.subplots_adjust(0.8 / width, 0.6 / height, 1 - 0.1 / width, 1 - 0.8 / height, wspace=0.08, hspace=0.5)
     grid = figure.subplots(depth, columns, sharex=True, sharey=True, squeeze=False)
     top = _top(paid)
     for axes, principal in zip(grid.flat, principals, strict=False):
@@ -128,7 +109,8 @@ def offers(summary: pd.DataFrame, paid: pd.DataFrame, styles: Styles) -> Figure:
         axes.tick_params(labelbottom=True)
     grid[0, 0].set_xscale("log")
     grid[0, 0].xaxis.set_minor_locator(NullLocator())  # they would take most of the time
-    figure.supxlabel("rounds played t", fontsize="medium", y=0.08 / height)
+    figure.suptitle(shown(_task(summary)), fontsize="medium", y=1 - 0.1 / height)
+    figure.supxlabel("rounds played $t$", fontsize="medium", y=0.08 / height)
     figure.supylabel("incentive", fontsize="medium", x=0.1 / width)
     return figure
 

@@ -33,7 +33,7 @@ def leaderboard(results: Results, command: str) -> str:
         commands,
         "; ".join(f"{name}: {value}" for name, value in facts.items()) + ".",
         tables.REGRETS + " Lower regret is better, higher utility is better.",
-        "± is half the width of a 95% bootstrap interval over seeds. Differences are to the best principal of the task"
+        "Square brackets are 95% bootstrap intervals over seeds. Differences are to the best principal of the task"
         " (least R_T), paired on the seeds that all of its principals have, with intervals corrected for having picked"
         f" the best (max-T). {TOO_FEW}",
         "## Wins, ties and losses",
@@ -62,6 +62,6 @@ def ranking(part: pd.DataFrame) -> str:
     rows, rank = [], 0
     for row in tables.records(part):
         rank += not row["privileged"]
-        scores = {tables.HEADINGS[score]: tables.with_half_width(row, score) for score in SHOWN}
+        scores = {tables.HEADINGS[score]: tables.with_interval(row, score) for score in SHOWN}
         rows.append({"": "–" if row["privileged"] else str(rank), "principal": tables.name(row), **scores})
     return tables.markdown(pd.DataFrame(rows))

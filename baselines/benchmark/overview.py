@@ -1,4 +1,4 @@
-"""One table of all principals in all tasks: a row for each principal, a column for each task with its agent, R_T."""
+"""One table of all principals in all tasks: R_T and utility, a row for each principal, a column for each task."""
 
 import math
 from collections.abc import Iterator
@@ -11,7 +11,10 @@ from rich.text import Text
 from baselines.benchmark import statistics, tables
 from baselines.benchmark.results import Results
 
-CAPTION = "R_T of every principal in every task, ± half the width of a 95% interval; the best of a task is marked."
+CAPTION = (
+    "R_T of every principal in every task, with a 95% interval, and after the stroke its utility. The least R_T of a"
+    " task is marked. Principals with the best mean place come first."
+)
 LONGEST_NAME = 40  # letters in a line, in the terminal
 
 
@@ -20,7 +23,8 @@ class Entry(NamedTuple):
 
     regret: float = math.nan
     text: str = ""  # empty if it was not to play there
-    half_width: str = ""
+    interval: str = ""
+    utility: str = ""
     best: bool = False
 
 
@@ -30,20 +34,21 @@ class Overview(NamedTuple):
     agents: dict[str, str]
     """The agent of each task."""
     rows: dict[str, list[Entry]]
-    """For each principal, marked if it is privileged, an entry for each task; in the order they were asked for."""
+    """For each principal, marked if it is privileged, an entry for each task; in the order of merit."""
 
 
 def overview(results: Results, summary: pd.DataFrame) -> Overview:
     """The table of the results, of which ``summary`` is from :func:`baselines.benchmark.statistics.summary`."""
     entries = {key: Entry(text="failed") for key in results.failures}
     for row in tables.records(summary):
-        text, _, half = tables.with_half_width(row, "regret").partition(" ")
-        entries[row["task"], row["principal"]] = Entry(row["regret"], text, half, row["best"])
-    tasks, principals = ({key[i] for key in entries} for i in range(2))
+        text, _, interval = tables.with_interval(row, "regret").partition(" ")
+        found = Entry(row["regret"], text, interval, tables.number(row["utility"]), row["best"])
+        entries[row["task"], row["principal"]] = found
+    tasks = {task for task, _ in entries}
     known = results.rows.drop_duplicates("task").set_index("task")["agent"]
     agents = {task: known.get(task, "no results") for task in results.manifest["tasks"] if task in tasks}
     rows = {}
-    for name in filter(principals.__contains__, results.labels.values()):
+    for name in dict.fromkeys([*statistics.merit(summary), *(failed for _, failed in results.failures)]):
         marked = f"{name} (privileged)" if statistics.privileged(name) else name
         rows[marked] = [entries.get((task, name), Entry()) for task in agents]
     return Overview(agents, rows)
@@ -51,22 +56,25 @@ def overview(results: Results, summary: pd.DataFrame) -> Overview:
 
 def markdown(made: Overview) -> str:
     """The table in Markdown, the best in bold."""
-    rows = []
-    for name, row in made.rows.items():
-        means = [f"**{entry.text}**" if entry.best else entry.text for entry in row]
-        rows.append([name, *(f"{mean} {entry.half_width}".strip() for mean, entry in zip(means, row, strict=True))])
+    rows = [[name, *map(_cell, row)] for name, row in made.rows.items()]
     heads = [f"{task}, {agent}" for task, agent in made.agents.items()]
     return tables.markdown(pd.DataFrame(rows, columns=["principal", *heads]))
 
 
+def _cell(entry: Entry) -> str:
+    mean = f"**{entry.text}**" if entry.best else entry.text
+    return " ".join(filter(None, [mean, entry.interval, entry.utility and f"/ {entry.utility}"]))
+
+
 def for_terminal(made: Overview, width: int) -> Iterator[Table]:
-    """The table without the half-widths, the best with a star; cut into tables of as many tasks as fit the width."""
+    """The table without intervals, the best with a star; cut into tables of as many tasks as fit the width."""
     free = width - min(max(map(len, made.rows)), LONGEST_NAME) - 4
     blocks: list[list[tuple[str, list[str]]]] = []
     used = width
     for place, (task, agent) in enumerate(made.agents.items()):
         head = [*task.split("-"), *(() if agent in task else agent.split("-"))]
-        cells = [row[place].text and row[place].text + " *"[row[place].best] for row in made.rows.values()]
+        entries = [row[place] for row in made.rows.values()]
+        cells = [f"{each.text}{' *'[each.best]}/ {each.utility}" if each.utility else each.text for each in entries]
         needed = max(map(len, [*head, *cells])) + 3
         if used + needed > free:
             blocks.append([])
@@ -75,7 +83,11 @@ def for_terminal(made: Overview, width: int) -> Iterator[Table]:
         used += needed
     for block in blocks:
         columns = [Column(Text(head), justify="right") for head, _ in block]
-        table = Table(Column("principal", max_width=LONGEST_NAME, overflow="fold"), *columns, title="R_T, * the best")
+        table = Table(
+            Column("principal", max_width=LONGEST_NAME, overflow="fold"),
+            *columns,
+            title="R_T / utility, * the least R_T",
+        )
         for name, *texts in zip(made.rows, *(cells for _, cells in block), strict=True):
             if any(texts):
                 table.add_row(Text(name), *texts)

@@ -14,10 +14,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from baselines.benchmark import figures, overview, tables, verdict
+from baselines.benchmark import figures, heat_map, overview, tables, verdict
 from baselines.benchmark.styles import REST, Styles
 
 DASHES = {"solid": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot"}  # matplotlib's -> plotly's
+
+
+CAPTIONS = {"overall": overview.CAPTION, "verdict": verdict.CAPTION, "heat_map": heat_map.CAPTION}
 
 
 class Opening(NamedTuple):
@@ -25,6 +28,8 @@ class Opening(NamedTuple):
 
     facts: Mapping[str, str]
     verdicts: Mapping[str, str]
+    heat_map: bytes
+    """A PNG."""
     overall: overview.Overview
 
 
@@ -50,21 +55,24 @@ def page(
             "about": about[task],
             "rows": [_row(row) for row in tables.records(part)],
             "curves": json.dumps(curves_figure(part, curves[curves["task"] == task], styles)),
-            "images": {
-                name: base64.b64encode(data).decode() for name, data in images[task].items() if name != "regret"
-            },
+            "images": {name: as_text(data) for name, data in images[task].items() if name != "regret"},
         }
         for task, part in summary.groupby("task", sort=False)
     ]
     return template.render(
-        plotly=base64.b64encode(gzip.compress(get_plotlyjs().encode(), mtime=0)).decode(),  # a third of its size
-        **opening._asdict(),
+        plotly=as_text(gzip.compress(get_plotlyjs().encode(), mtime=0)),  # a third of its size
+        **opening._asdict() | {"heat_map": as_text(opening.heat_map)},
         regrets=tables.REGRETS,
         pairing=tables.PAIRING,
         headings=["principal", "seeds", *tables.HEADINGS.values()],
-        captions=figures.CAPTIONS | {"overall": overview.CAPTION, "verdict": verdict.CAPTION},
+        captions=figures.CAPTIONS | CAPTIONS,
         tasks=tasks,
     )
+
+
+def as_text(data: bytes) -> str:
+    """Base64."""
+    return base64.b64encode(data).decode()
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,7 +103,7 @@ def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -
     # Plotly leaves out what is not positive there, and a band would become spikes: it ends below the view instead.
     floor = 10 ** (span[0] - 1) if span else 1.0
     raised = {i: [y if y > 0 else floor for y in band] for i, band in bands.items()}
-    start = int(span is not None and figures.far_apart(summary))
+    start = int(span is not None)
     views = (
         ("linear axes", bands, {"xaxis.type": "linear", "yaxis.type": "linear", "yaxis.autorange": True}),
         ("logarithmic axes", raised, {"xaxis.type": "log", "yaxis.type": "log", "yaxis.range": span}),

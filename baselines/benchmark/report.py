@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from baselines.benchmark import behaviour, overview, statistics, tables, verdict
+from baselines.benchmark import behaviour, latex, overview, statistics, tables, verdict
 from baselines.benchmark.results import Results, listed, read
 from baselines.files import write_whole
 from pa_env.checks import known
@@ -43,7 +43,7 @@ def load(directory: Path) -> Report:
 
 
 def render(directory: Path, format: str) -> str:
-    """The table as text: all columns and digits in "csv" and "json", readable in "markdown" and "latex" (booktabs)."""
+    """The table as text: all columns and digits in "csv" and "json", readable in "markdown" and "latex"."""
     known("format", format, FORMATS)
     return as_text(load(directory).summary, format)
 
@@ -54,12 +54,16 @@ def as_text(summary: pd.DataFrame, format: str) -> str:
         return str(summary.to_csv(index=False))
     if format == "json":
         return f"{summary.to_json(orient='records', indent=2)}\n"
-    table = tables.readable(summary)
-    return f"{tables.markdown(table)}\n" if format == "markdown" else str(table.to_latex(index=False, escape=True))
+    return latex.tables_of(summary) if format == "latex" else f"{tables.markdown(tables.readable(summary))}\n"
 
 
 def build(made: Report) -> Path:
-    """Write ``report/`` in its folder: table.csv, table.md, figures/*.png, index.html. Returns the page's path."""
+    """Write ``report/`` in its folder and return the path of its page.
+
+    It has table.csv, table.md, table.tex, index.html, and each figure as PNG, SVG and PDF.
+    """
+    from baselines.benchmark import heat_map
+    from baselines.benchmark.drawing import as_files
     from baselines.benchmark.page import Opening, page
     from baselines.benchmark.styles import styles
 
@@ -72,14 +76,17 @@ def build(made: Report) -> Path:
         about[task] = tables.about(task, rows)
         ours = results.manifest["tasks"][task]["instance"] in FAMILIES  # a report runs no code of users
         jobs[task] = part, lines, behaviour.shares(rows, arms) if ours else None, behaviour.paid(rows, arms), chosen
-    images = dict(zip(jobs, _draw_all(list(jobs.values())), strict=True))
-    files = {f"figures/{task}-{name}.png": data for task in images for name, data in images[task].items()}
-    files["table.csv"] = as_text(summary, "csv").encode()
-    overall = overview.overview(results, summary)
-    verdicts = verdict.verdicts(summary)
+    drawn = dict(zip(jobs, _draw_all(list(jobs.values())), strict=True))
+    heat = as_files(heat_map.draw({"": heat_map.panel(summary)}, "Regret per round, principals by tasks"))
+    named = {"heat-map": heat} | {f"{task}-{name}": drawn[task][name] for task in drawn for name in drawn[task]}
+    files = {f"figures/{name}.{suffix}": named[name][suffix] for name in named for suffix in named[name]}
+    overall, verdicts = overview.overview(results, summary), verdict.verdicts(summary)
     text = [verdict.markdown(verdicts), overview.CAPTION, overview.markdown(overall), as_text(summary, "markdown")]
+    files["table.csv"] = as_text(summary, "csv").encode()
     files["table.md"] = "\n\n".join(text).encode()
-    opening = Opening(tables.facts(results), verdicts, overall)
+    files["table.tex"] = as_text(summary, "latex").encode()
+    opening = Opening(tables.facts(results), verdicts, heat["png"], overall)
+    images = {task: {name: made_as["png"] for name, made_as in own.items()} for task, own in drawn.items()}
     files["index.html"] = page(opening, about, summary, curves, images, chosen).encode()
     report = made.directory / "report"
     (report / "figures").mkdir(parents=True, exist_ok=True)
@@ -88,8 +95,8 @@ def build(made: Report) -> Path:
     return report / "index.html"
 
 
-def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, bytes]]:
-    """The figures of each task; those of many are drawn by a process for each core."""
+def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, dict[str, bytes]]]:
+    """The figures of each task as files, by name and format; those of many are drawn by a process for each core."""
     from rich.progress import track
 
     with ExitStack() as stack:
@@ -102,19 +109,18 @@ def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, bytes]]:
 
 def _draw(
     part: pd.DataFrame, lines: pd.DataFrame, shares: pd.DataFrame | None, paid: pd.DataFrame, chosen: "Styles"
-) -> dict[str, bytes]:
-    """The figures of a task as PNG files, by name."""
+) -> dict[str, dict[str, bytes]]:
+    """The figures of a task as files, by name and format."""
     from baselines.benchmark import figures
-    from baselines.benchmark.drawing import as_png
+    from baselines.benchmark.drawing import as_files
 
     drawn = {}
     if lines["rounds"].nunique() > 1:
         drawn["regret"] = figures.regret(part, lines, chosen)
-        drawn["growth"] = figures.growth(part, lines, chosen)
     if shares is not None:
         drawn["plays"] = figures.plays(part, shares)
     drawn["offers"] = figures.offers(part, paid, chosen)
-    return {name: as_png(figure) for name, figure in drawn.items()}
+    return {name: as_files(figure) for name, figure in drawn.items()}
 
 
 def show(made: Report) -> None:

@@ -94,13 +94,19 @@ def growth(cells: pd.DataFrame) -> tuple[float, float, float]:
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """A row for each task and principal, at the horizon; tasks as they come, principals by mean R_T.
 
-    Columns: task, principal, privileged, best (of those that are not privileged), seeds; each of ``SCORES`` with
-    ``_low`` and ``_high``; regret_median and regret_q90 (the 90% quantile of runs); linear, the share of runs that fail
-    (:func:`linear_at_the_end`); paired_seeds, those that all principals of the task have; ``regret_difference`` and
-    ``utility_difference`` to the best on those seeds, with ``_low`` and ``_high`` corrected for having picked it
+    Columns: task, horizon, principal, privileged, best (of those that are not privileged), seeds; each of ``SCORES``
+    with ``_low`` and ``_high``; regret_median and regret_q90 (the 90% quantile of runs); linear, the share of runs that
+    fail (:func:`linear_at_the_end`); paired_seeds, those that all principals of the task have; ``regret_difference``
+    and ``utility_difference`` to the best on those seeds, with ``_low`` and ``_high`` corrected for having picked it
     (:func:`against_best`); slope (:func:`growth`) with its interval.
     """
     return pd.concat([_of_task(task, cells) for task, cells in rows.groupby("task", sort=False)], ignore_index=True)
+
+
+def merit(summary: pd.DataFrame) -> list[str]:
+    """All principals of a summary, those with the best mean place in the tasks they played first."""
+    places = summary.groupby("task")["regret"].rank()
+    return list(places.groupby(summary["principal"], sort=False).mean().sort_values(kind="stable").index)
 
 
 def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +122,8 @@ def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
     records = []
     for principal, runs in cells.groupby("principal", sort=False):
         scores = final.loc[final["principal"] == principal, list(SCORES)].to_numpy(np.float64)
-        record = {"task": task, "principal": principal, "privileged": privileged(principal), "best": principal == best}
+        record = {"task": task, "horizon": int(final["horizon"].iloc[0]), "principal": principal}
+        record |= {"privileged": privileged(principal), "best": principal == best}
         record |= {"seeds": len(scores), **_with_interval(SCORES, scores), "paired_seeds": len(paired["regret"])}
         record |= zip(("regret_median", "regret_q90"), np.quantile(scores[:, 0], (0.5, 0.9)).tolist(), strict=True)
         record |= {"linear": linear_at_the_end(runs)} | differences.get(principal, NO_DIFFERENCES)

@@ -147,7 +147,8 @@ def regrets(scores: Table, player: Player) -> pd.DataFrame:
         for horizon in horizons(ablation, player):
             task = ablation.task(horizon)
             planned = seeds(player)
-            with_part, without = (scores.score(task, spec)[:planned] / horizon for spec in ablation.specs())
+            both = [scores.score(task, spec)[:planned] / horizon for spec in ablation.specs()]
+            with_part, without = (values[: min(map(len, both))] for values in both)
             difference = without - with_part
             low, high = (float(end[0]) for end in mean_interval(difference[:, None]))
             shown = "undecided" if low <= 0 <= high else "worse without" if low > 0 else "better without"

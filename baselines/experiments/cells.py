@@ -66,9 +66,15 @@ class Table:
         self.runs = dict(list(final.groupby(["task", "principal"], sort=False)))
 
     def score(self, task: Task, principal: str, name: str = "regret") -> Floats:
-        """The score (seeds,) of each run in the order of seeds; empty if the cell was not played."""
+        """The score of the runs on the seeds 0, 1, ..., up to the first that is missing; empty if it is 0.
+
+        Cells can so be compared seed by seed even if some of their blocks failed.
+        """
         found = self.runs.get((task.name, self.labels.get(principal, principal)))
-        return np.empty(0) if found is None else found[name].to_numpy(np.float64)
+        if found is None:
+            return np.empty(0)
+        seeds = found["seed"].to_numpy()
+        return found[name].to_numpy(np.float64)[seeds == np.arange(seeds.size)]
 
 
 def side_by_side(columns: Iterable[Floats]) -> Floats:

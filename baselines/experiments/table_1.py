@@ -21,9 +21,9 @@ from baselines.tasks import Task, setting
 
 SCORE = "regret_oracle"
 C0 = 0.05  # of agents that explore a little: the paper's constants then leave phase 1 at horizons that can be played
-SEEDS = {10**4: 100, 10**5: 30, 10**6: 30, 10**7: 10}  # by horizon
+SEEDS = {10**4: 100, 10**5: 30, 10**6: 30, 10**7: 30}  # by horizon
 # Of those that make a new offer in every round, and of linear rewards, against agents that the row is not for.
-SLOW_SEEDS = {10**4: 100, 10**5: 30, 10**6: 10}
+SLOW_SEEDS = {10**4: 100, 10**5: 30, 10**6: 30}
 LONG, LONGEST = {10**9: 3}, ("exploratory", "exploratory", C0)  # the algorithm whose first phase is the longest
 QUICK = {300: 10, 1000: 10}
 IID_AGENTS = (

@@ -96,7 +96,7 @@ CURVES = (
     Curve("exploratory" + SCALED, values=half_decades(4, 7), **EXPLORES | {"c0": 1.0}),
     Curve("exploratory-oracle" + SCALED, values=half_decades(4, 7), **KNOWS | {"c0": 1.0}),
     Curve("linear" + SCALED, values=(10**4, 10**5, 10**6), dim=2, **BALL),
-    Curve("linear" + SCALED, values=(10**4, 10**5, 10**6), dim=3, seeds=10, **BALL),
+    Curve("linear" + SCALED, values=(10**4, 10**5, 10**6), dim=3, **BALL),
     Curve("profit-target", "empirical-mean", half_decades(4, 6), ""),
     Curve("bracket-ucb", "empirical-mean", half_decades(4, 6), ""),
     Curve("ipa", "empirical-mean", half_decades(4, 6), ""),

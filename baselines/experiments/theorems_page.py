@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from baselines.benchmark import tables
-from baselines.benchmark.drawing import tidy
+from baselines.benchmark.drawing import save, tidy
 from baselines.benchmark.intervals import TOO_FEW, mean_interval
 from baselines.benchmark.results import read
 from baselines.benchmark.store import write_generated
 from baselines.experiments.cells import Player, Table, opening, side_by_side
 from baselines.experiments.growth import Fit, fit
-from baselines.experiments.heat_map import save
 from baselines.experiments.theorems import Curve, curves
 from pa_env.layout import Floats
 

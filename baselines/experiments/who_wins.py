@@ -18,7 +18,7 @@ from pa_env.game import Game
 from pa_env.layout import Row
 
 SUITE = "who-wins"
-SEEDS = {10**3: 100, 10**4: 30, 10**5: 10}  # by horizon
+SEEDS = {10**3: 100, 10**4: 30, 10**5: 30}  # by horizon
 # Beside the principals of the suite, with the i.i.d. rewards that they are published for.
 VARIANTS = ("epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round")
 # More than 10 us a round, against some agents or all: fewer seeds, and none at the longest horizon.

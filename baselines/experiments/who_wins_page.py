@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from baselines.benchmark import aggregates, statistics, tables
+from baselines.benchmark import aggregates, heat_map, statistics, tables
+from baselines.benchmark.drawing import save
 from baselines.benchmark.intervals import TOO_FEW
 from baselines.benchmark.results import Results, read
 from baselines.benchmark.store import write_generated
-from baselines.experiments import heat_map
 from baselines.experiments.cells import Player, opening
 from baselines.experiments.who_wins import PHASED_RUNS, cells, losses
 
@@ -70,13 +70,6 @@ def interval_text(row: dict[str, float], score: str) -> str:
     if pd.isna(mean):
         return "–"
     return f"{mean:z.4f}" + ("" if pd.isna(low) or low == high else f" [{low:z.4f}, {high:z.4f}]")
-
-
-def panel(summary: pd.DataFrame) -> pd.DataFrame:
-    """Regret per round, principals by agents, those with the best mean rank first."""
-    named = summary["principal"] + summary["privileged"].map({True: " (privileged)", False: ""})
-    wide = summary.assign(principal=named).pivot(index="principal", columns="agent", values="share")
-    return wide.loc[wide.rank().mean(axis=1).sort_values(kind="stable").index, list(dict.fromkeys(summary["agent"]))]
 
 
 def verdict(summary: pd.DataFrame) -> str:
@@ -147,14 +140,13 @@ def write(player: Player, rewards: str, page: Path) -> None:
     results = read(player.out)
     rows = planned(results, player, rewards)
     summary = statistics.summary(rows)
-    setting = rows.drop_duplicates("task").set_index("task")[["agent", "instance", "horizon"]]
-    summary = summary.join(setting, on="task").assign(share=lambda made: made["regret"] / made["horizon"])
+    summary = summary.join(rows.drop_duplicates("task").set_index("task")[["agent", "instance"]], on="task")
     parts = [*opening("Who wins where", results, player.command), ABOUT, READING]
     for horizon, part in summary.groupby("horizon"):
         kinds = dict(list(part.groupby("instance", sort=False)))
-        panels = {PANELS[kind]: panel(own) for kind, own in kinds.items()}
+        panels = {PANELS[kind]: heat_map.panel(own, "agent") for kind, own in kinds.items()}
         figure = page.with_name(f"{page.stem}-t1e{round(math.log10(horizon))}.png")
-        heat_map.draw(panels, f"Regret per round at T = {horizon:,}", figure)
+        save(heat_map.draw(panels, f"Regret per round at T = {horizon:,}"), figure)
         parts += [f"## T = {horizon:,}", f"![Regret per round, principals by agents]({figure.name})"]
         for kind, own in kinds.items():
             parts += [f"On {PANELS[kind]}: {verdict(own)}"]

@@ -95,7 +95,7 @@ def test_a_click_in_the_legend_hides_a_curve(opened: tuple[Any, list[str]]) -> N
     page.wait_for_function(f"{states}.every(visible => visible === 'legendonly')")
 
 
-def test_printing_draws_all_curves_and_far_apart_ones_open_on_logarithmic_axes(opened: tuple[Any, list[str]]) -> None:
+def test_printing_draws_all_curves_which_open_on_logarithmic_axes(opened: tuple[Any, list[str]]) -> None:
     page = opened[0].context.browser.new_page(viewport={"width": 1300, "height": 200})
     page.goto(opened[0].url)
     assert not page.evaluate("document.querySelector('.curves').data")  # far below

@@ -19,6 +19,8 @@ from baselines.benchmark import (
     behaviour,
     blocks,
     figures,
+    heat_map,
+    latex,
     leaderboard,
     overview,
     page,
@@ -33,6 +35,8 @@ from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
 from pa_env.game import Game
 
 from .results import PRINCIPALS, SMALL, make_results
+
+MERIT = ["oracle (privileged)", "zero", "profit-target", "elimination,constants=practical"]  # of the results below
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +58,18 @@ def test_report_writes_tables_figures_and_a_page(results: Path) -> None:
     assert code == 0
     assert str(results / "report" / "index.html") in output.replace("\n", "")
     files = {str(path.relative_to(results / "report")) for path in (results / "report").rglob("*.*")}
-    drawn = {f"figures/{task}-{name}.png" for task in SMALL for name in ("regret", "growth", "plays", "offers")}
-    assert files == {"index.html", "table.csv", "table.md"} | drawn
-    for name in drawn:
-        image = matplotlib.image.imread(results / "report" / name)
+    of_tasks = [f"figures/{task}-{name}" for task in SMALL for name in ("regret", "plays", "offers")]
+    drawn = {f"{name}.{suffix}" for name in ("figures/heat-map", *of_tasks) for suffix in ("png", "svg", "pdf")}
+    assert files == {"index.html", "table.csv", "table.md", "table.tex"} | drawn
+    for name in ("figures/heat-map", *of_tasks):
+        image = matplotlib.image.imread(results / "report" / f"{name}.png")
         inked = (image[..., :3] < 0.9).any(axis=-1).mean()
         assert 0.005 < inked < 0.7, name
+        assert (results / "report" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    for task in SMALL:
+        for name in ("regret", "plays", "offers", "heat-map"):
+            file = f"{name}.svg" if name == "heat-map" else f"{task}-{name}.svg"
+            assert task in (results / "report" / "figures" / file).read_text(), file
     assert all(principal.split(",")[0] in output for principal in PRINCIPALS)
 
 
@@ -92,12 +102,37 @@ def test_markdown_is_a_table(results: Path) -> None:
     assert "elimination,constants=practical" in output
 
 
-def test_latex_is_escaped(results: Path) -> None:
+def test_latex_has_tables_that_fit_a_page_and_symbols(results: Path) -> None:
     code, output = command("report", results, "--format", "latex")
     assert code == 0
-    assert output.startswith("\\begin{tabular}")
-    assert r"R\_T" in output
-    assert "R_T" not in output
+    assert output.startswith("% Needs \\usepackage{booktabs,adjustbox}")
+    opened = re.findall(r"\\(begin|end)\{(\w+)\}", output)
+    open_now: list[str] = []
+    for what, name in opened:
+        assert what == "begin" or open_now.pop() == name
+        open_now += [name] * (what == "begin")
+    assert open_now == []
+    assert output.count(r"\begin{table}") == len(SMALL)
+    assert output.count(r"\begin{adjustbox}{max width=\textwidth}") == 2 * len(SMALL)
+    for tabular in re.findall(r"\\begin\{tabular\}(.*?)\\end\{tabular\}", output, re.S):
+        columns, body = re.match(r"\{(l+r+)\}(.*)", tabular, re.S).groups()  # type: ignore[union-attr]
+        lines = [line for line in body.splitlines() if line.endswith(r"\\")]
+        assert len(lines) == 1 + len(PRINCIPALS)
+        assert {line.count(" & ") + 1 for line in lines} == {len(columns)}
+        assert len(columns) <= 7
+        assert r"\toprule" in body
+        assert r"\bottomrule" in body
+    for symbol in ("$R_T$", r"$\bar R_T$", r"$R_T^{\mathrm{oracle}}$", r"90\% of $R_T$"):
+        assert symbol in output
+    outside = "".join(output.replace(r"\$", "").split("$")[::2]).replace(r"\_", "")
+    assert not re.search("[_^–±]", outside)
+    assert output.replace(r"\$", "").count("$") % 2 == 0
+
+
+def test_latex_escapes_labels() -> None:
+    assert latex.escaped(r"a_b & 5% {x} $y$ ~^\ ") == (
+        r"a\_b \& 5\% \{x\} \$y\$ \textasciitilde{}\^{}\textbackslash{} "
+    )
 
 
 def test_missing_seeds_are_counted(tmp_path: Path) -> None:
@@ -152,13 +187,14 @@ def test_the_table_of_all_has_every_mean_once_and_marks_the_best(results: Path) 
     summary = statistics.summary(found.rows)
     made = overview.overview(found, summary)
     assert made.agents == {"k3-t100-uniform": "empirical-mean", "k5-t200-uniform-exploratory": "exploratory"}
-    assert list(made.rows) == ["profit-target", "zero", "oracle (privileged)", "elimination,constants=practical"]
+    assert list(made.rows) == MERIT
     for place, task in enumerate(SMALL):
         part = summary[summary["task"] == task].set_index("principal")
         for name, row in made.rows.items():
             expected = part.loc[name.removesuffix(" (privileged)")]
             assert row[place].regret == expected["regret"]
             assert row[place].text == tables.number(expected["regret"])
+            assert row[place].utility == tables.number(expected["utility"])
             assert row[place].best == expected["best"]
         assert [row[place].best for row in made.rows.values()].count(True) == 1
     table = (results / "report" / "table.md").read_text().split("\n\n")[3]  # after the verdicts
@@ -194,7 +230,7 @@ def test_the_verdict_names_the_best_what_ties_and_what_does_not() -> None:
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_the_table_of_all_fits_the_terminal(results: Path, width: int) -> None:
     names = [f"k{n}-t1e7-misaligned-exploratory" for n in range(9)]
-    row = [overview.Entry(1e6, "1,000,000", "± 1,000", best=n % 2 == 0) for n in range(9)]
+    row = [overview.Entry(1e6, "1,000,000", "[1, 2]", "-12.34", best=n % 2 == 0) for n in range(9)]
     made = overview.Overview(dict.fromkeys(names, "exploratory"), {"elimination,constants=practical": row, "ipa": row})
     console = Console(width=width, file=io.StringIO())
     for table in overview.for_terminal(made, width):
@@ -232,6 +268,35 @@ def test_on_logarithmic_axes_a_band_below_zero_ends_below_the_view(results: Path
     assert min(min(band) for band in linear["args"][0]["y"]) == -1
     span = logarithmic["args"][1]["yaxis.range"]
     assert 0 < min(min(band) for band in logarithmic["args"][0]["y"]) < 10 ** span[0]
+
+
+def test_merit_is_the_mean_place_in_the_tasks_that_were_played() -> None:
+    rows = [("one", "a", 3.0), ("one", "b", 1.0), ("one", "c", 2.0), ("two", "a", 9.0), ("two", "b", 5.0)]
+    rows += [("three", "d", 0.0), ("three", "a", 1.0)]
+    summary = pd.DataFrame(rows, columns=["task", "principal", "regret"])
+    assert statistics.merit(summary) == ["b", "d", "c", "a"]
+
+
+def test_the_heat_map_has_regret_per_round_and_the_order_of_merit(results: Path) -> None:
+    summary = statistics.summary(read(results).rows)
+    panel = heat_map.panel(summary)
+    assert list(panel.columns) == list(SMALL)
+    assert list(panel.index) == MERIT
+    expected = summary.query("task == 'k3-t100-uniform' and principal == 'zero'")["regret"].item() / 100
+    assert panel.loc["zero", "k3-t100-uniform"] == pytest.approx(expected)
+    panel.loc["zero", "k3-t100-uniform"] = np.nan
+    drawn = [text.get_text() for text in heat_map.draw({"": panel}, "title").axes[0].texts]
+    assert drawn.count("–") == 1
+    assert len(drawn) == len(SMALL) * len(PRINCIPALS)
+
+
+def test_regret_over_time_is_on_logarithmic_axes(results: Path) -> None:
+    rows = read(results).rows
+    summary, curves = statistics.summary(rows), statistics.curves(rows)
+    part, own = summary[summary["task"] == SMALL[1]], curves[curves["task"] == SMALL[1]].assign(low=-1.0)
+    axes = figures.regret(part, own, styles(summary)).axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert page.curves_figure(part, own, styles(summary))["layout"]["yaxis"]["type"] == "log"
 
 
 # -------------------------------------------------------------------------------------- mistakes
@@ -297,7 +362,9 @@ def test_runs_scored_at_the_horizon_alone_make_a_report(tmp_path: Path) -> None:
     assert {row["seeds"] for row in json.loads(output)} == {3}
     assert len(read(out).rows) == 3 * 3
     assert report.build(report.load(out)).is_file()
-    assert {path.name for path in (out / "report" / "figures").iterdir()} == {"tiny-offers.png", "tiny-plays.png"}
+    assert {path.name for path in (out / "report" / "figures").iterdir()} == {
+        *(f"{name}.{suffix}" for name in ("tiny-offers", "tiny-plays", "heat-map") for suffix in ("png", "svg", "pdf"))
+    }
     code, output = command("run", "--task", "tiny", "--out", out)
     assert code == 1
     assert "was played with curve False (now True)" in output
@@ -347,7 +414,7 @@ def test_plays_are_ranked_by_what_arms_are_worth(results: Path) -> None:
 def ranked(task: str, principals: list[str]) -> pd.DataFrame:
     """As much of a summary as styles and curves need, best first; the first one is privileged."""
     rows = [(task, name, i == 0, float(i)) for i, name in enumerate(["oracle", *principals])]
-    return pd.DataFrame(rows, columns=["task", "principal", "privileged", "regret"])
+    return pd.DataFrame(rows, columns=["task", "principal", "privileged", "regret"]).assign(slope=np.nan)
 
 
 def test_styles_are_distinct_and_the_rest_is_grey(results: Path) -> None:

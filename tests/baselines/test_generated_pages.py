@@ -1,0 +1,161 @@
+"""Generated pages have the numbers of the code beside them: a few cheap cells of each are played again and compared.
+
+A page that fails was made by code that plays or counts differently: the command at its top makes it again.
+"""
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from baselines.benchmark import blocks, leaderboard, statistics
+from baselines.experiments import ablations, table_1, theorems, theorems_page, who_wins, who_wins_page
+from baselines.experiments.cells import Player, Table
+from baselines.rl import comparison
+from baselines.rl.evaluate import SCORES
+from baselines.tasks import Task, task
+from pa_env.layout import Floats
+
+ROOT = Path(__file__).parents[2]
+TABLE_1 = (("ipa", "oracle"), ("elimination", "empirical-mean"))
+RANKED = ("ipa", "zero", "bracket-ucb")
+TRAINED = ("ppo-k3-t100", "zero", "ipa")
+
+
+@functools.cache
+def rows(made: Task, principal: str, seeds: int) -> pd.DataFrame:
+    """The runs of a cell."""
+    parts = [blocks.play(block).to_pandas() for block in blocks.blocks_of(made, principal, seeds)]
+    return pd.concat(parts, ignore_index=True)
+
+
+class Played(Table):
+    """Scores that are played when they are asked for."""
+
+    def __init__(self, seeds: int, longest: int) -> None:
+        self.seeds, self.longest = seeds, longest
+
+    def score(self, made: Task, principal: str, name: str = "regret") -> Floats:
+        """Empty for games that are longer than this is to play."""
+        played = made.horizon <= self.longest
+        return rows(made, principal, self.seeds)[name].to_numpy(np.float64) if played else np.empty(0)
+
+
+def page(name: str) -> tuple[str, Player]:
+    """The text of a page, and how the command that it names plays."""
+    text = (ROOT / name).read_text("utf-8")
+    seeds = re.search(r"^    pa-bench .*--seeds (\d+)", text, re.M)
+    return text, Player(Path("unused"), "unused", seeds=int(seeds[1]) if seeds else None)
+
+
+def lines(text: str) -> Iterator[dict[str, str]]:
+    """The lines of all tables in Markdown, each by the headings of its table."""
+    heads: list[str] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if not cells:
+            heads = []
+        elif not heads:
+            heads = cells
+        elif set(line) - set("|:- "):
+            yield dict(zip(heads, cells, strict=True))
+
+
+def only(text: str, **wanted: str) -> dict[str, str]:
+    """The one line with these cells."""
+    (found,) = (line for line in lines(text) if all(line.get(head) == cell for head, cell in wanted.items()))
+    return found
+
+
+def section(text: str, heading: str) -> str:
+    """What stands under a heading, up to the next."""
+    return re.split(r"^#+ ", text.split(f"# {heading}\n", 1)[1], maxsplit=1, flags=re.M)[0]
+
+
+def seeds_of(text: str) -> int:
+    """How many seeds a task was played on, as its section says."""
+    return int(re.search(r"; ([\d,]+) seeds", text)[1].replace(",", ""))  # type: ignore[index]
+
+
+def of(line: dict[str, str], heads: tuple[str, ...]) -> dict[str, str]:
+    return {head: line[head] for head in heads}
+
+
+def test_the_tables_of_a_page_are_read() -> None:
+    text = "# A\n\n| a | b |\n|:--|---|\n| 1 | 2 |\n| 3 | - |\n\n## B\n\n| c |\n|---|\n| 1 |\n"
+    assert list(lines(text)) == [{"a": "1", "b": "2"}, {"a": "3", "b": "-"}, {"c": "1"}]
+    assert only(text, a="3") == {"a": "3", "b": "-"}
+    assert section(text, "B").split() == ["|", "c", "|", "|---|", "|", "1", "|"]
+
+
+def test_theorems() -> None:
+    text, player = page("docs/theorems.md")
+    chosen = ("exploratory-oracle", "c0")
+    (curve,) = (each for each in theorems.curves(player) if (each.principal, each.varies) == chosen)
+    measured = theorems_page.measure(curve, Played(curve.seeds, 10**7))
+    (ours,) = lines(theorems_page.table([measured]))
+    assert only(text, **{"principal, agent, instances": ours["principal, agent, instances"]}) == ours
+
+
+@pytest.mark.parametrize(("spec", "agent"), TABLE_1)
+def test_table_1(spec: str, agent: str) -> None:
+    text, player = page("docs/table1.md")
+    row = next(row for row in table_1.ROWS if row.principal == spec)
+    shortest = min(table_1.SEEDS)
+    played = Played(table_1.horizons(row, agent, table_1.C0, player)[shortest], shortest)
+    for ours in table_1.table((row,), played, player).to_dict("records"):
+        theirs = only(text.split("## Practical")[0], principal=ours["principal"], agent=ours["agent"])
+        assert of(theirs, ("for it", "bound", f"T = {shortest:.0e}")) == of(
+            ours, ("for it", "bound", f"T = {shortest:.0e}")
+        )
+
+
+def test_ablations(monkeypatch: pytest.MonkeyPatch) -> None:
+    text, player = page("docs/ablations.md")
+    chosen = tuple(replace(each, horizons=(10**5,)) for each in ablations.ABLATIONS if 10**5 in each.horizons)
+    monkeypatch.setattr(ablations, "ABLATIONS", chosen)
+    found = ablations.regrets(Played(ablations.seeds(player), 10**5), player)
+    for ours in found.to_dict("records"):
+        assert only(text, **{"left out": ours["left out"], "T": "1e+05"}) == ours
+
+
+def test_who_wins() -> None:
+    text, player = page("docs/who-wins.md")
+    made = task("k5-t1000-uniform")
+    asked = {cell.principal: cell for cell in who_wins.cells(player) if cell.task.name == made.name}
+    summary = statistics.summary(pd.concat([rows(asked[name].task, name, asked[name].seeds) for name in RANKED]))
+    for ours in lines(who_wins_page.ranking(summary, made.horizon)):
+        theirs = same_principal(section(text, made.name), ours)
+        heads = ("R_T/T", "median", "90% of runs below", "runs that fail", "utility/T", "seeds")
+        assert of(theirs, heads) == of(ours, heads)
+
+
+def same_principal(text: str, ours: dict[str, str]) -> dict[str, str]:
+    """The line of the same principal, however it is marked."""
+    (found,) = (line for line in lines(text) if line["principal"].split(" ")[0] == ours["principal"].split(" ")[0])
+    return found
+
+
+@pytest.mark.parametrize("name", ["k3-t100-uniform", "k5-t200-uniform-exploratory"])
+def test_leaderboard(name: str) -> None:
+    text = section(page("LEADERBOARD.md")[0], name)
+    summary = statistics.summary(pd.concat([rows(task(name), spec, seeds_of(text)) for spec in RANKED]))
+    for ours in lines(leaderboard.ranking(summary)):
+        assert of(same_principal(text, ours), ("R_T", "utility")) == of(ours, ("R_T", "utility"))
+
+
+def test_trained() -> None:
+    text = section(page("docs/trained.md")[0], "k3-t100-uniform")
+    made = replace(task("k3-t100-uniform"), curve=False)
+    for name in TRAINED:
+        theirs = only(text, principal=name)
+        played = rows(made, name, int(theirs["episodes"].replace(",", "")))
+        own: dict[str, Any] = {score: played[score].to_numpy() for score in SCORES}
+        means = [comparison.with_half_width(own[score]) for score in ("utility", "regret", "regret_oracle")]
+        assert [theirs[head] for head in ("utility", "R_T", "R_T^oracle")] == means
