@@ -133,7 +133,7 @@ def setting(
         f"c{c0:g}" if only_c0 and c0 != 1 else "",
     )
     called = "-".join(part for part in parts if part)
-    shipped = policies() if not dim and horizon <= SHORT else ()
+    shipped = policies() if horizon <= SHORT else ()
     return Task(
         name=called,
         probes=f"{about[0].upper()}{about[1:]}; the agent {declared.about if declared else 'is your own'}.",

@@ -25,7 +25,7 @@ from pa_env.layout import Floats
 ROOT = Path(__file__).parents[2]
 TABLE_1 = (("ipa", "oracle"), ("elimination", "empirical-mean"))
 RANKED = ("ipa", "zero", "bracket-ucb")
-TRAINED = ("ppo-k3-t100", "zero", "ipa")
+TRAINED = ("zero", "ipa")  # on so many episodes others take too long
 
 
 @functools.cache
@@ -145,7 +145,7 @@ def same_principal(text: str, ours: dict[str, str]) -> dict[str, str]:
 @pytest.mark.parametrize("name", ["k3-t100-uniform", "k5-t200-uniform-exploratory"])
 def test_leaderboard(name: str) -> None:
     text = section(page("LEADERBOARD.md")[0], name)
-    summary = statistics.summary(pd.concat([rows(task(name), spec, seeds_of(text)) for spec in RANKED]))
+    summary = statistics.summary(pd.concat([rows(task(name), spec, seeds_of(text)) for spec in (*RANKED, "ppo")]))
     for ours in lines(leaderboard.ranking(summary)):
         assert of(same_principal(text, ours), ("R_T", "utility")) == of(ours, ("R_T", "utility"))
 
