@@ -73,8 +73,8 @@ class Table:
         found = self.runs.get((task.name, self.labels.get(principal, principal)))
         if found is None:
             return np.empty(0)
-        seeds = found["seed"].to_numpy()
-        return found[name].to_numpy(np.float64)[seeds == np.arange(seeds.size)]
+        values: Floats = found[name].to_numpy(np.float64)
+        return values[found["seed"].to_numpy() == np.arange(values.size)]
 
 
 def side_by_side(columns: Iterable[Floats]) -> Floats:

@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -11,7 +12,7 @@ import baselines
 from baselines import simulate
 from baselines.__main__ import app
 from baselines.experiments import ablations, growth, lemma_counts, table_1, theorems, who_wins, who_wins_page
-from baselines.experiments.cells import Player
+from baselines.experiments.cells import Player, Table
 from baselines.protocol import Phase
 from baselines.registry import factory
 from baselines.scripted.ablations import NoAsymmetricCheck
@@ -219,3 +220,13 @@ def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         noted = [[Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, tuple(active), 10)] for active in last]
         monkeypatch.setattr(who_wins, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
         assert who_wins.best_arms_lost("elimination", "oracle", 1000) == lost
+
+
+def test_cells_are_paired_by_seed_even_if_a_block_failed() -> None:
+    played = {"a": (0, 1, 2, 3), "b": (0, 1, 3), "c": (1, 2)}
+    rows = [("one", name, seed, 10, 10, float(seed)) for name, seeds in played.items() for seed in seeds]
+    table = pd.DataFrame(rows, columns=["task", "principal", "seed", "rounds", "horizon", "regret"])
+    scores = Table(SimpleNamespace(rows=table, labels={}))  # type: ignore[arg-type]
+    made = SimpleNamespace(name="one")
+    found = {name: scores.score(made, name).tolist() for name in (*played, "d")}  # type: ignore[arg-type]
+    assert found == {"a": [0, 1, 2, 3], "b": [0, 1], "c": [], "d": []}
