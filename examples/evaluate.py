@@ -12,8 +12,7 @@ In ten seconds it printed
 
     500 seeds, K = 5, T = 200; profit-target: 118.65
     principal            utility  minus profit-target, 95% interval
-    ppo-k5-t200           126.43  +7.78 (+5.40 to +10.56)
-    ppo-k5-t200-regret    118.48  -0.17 (-3.81 to +3.50)
+    ppo                   124.73  +6.08 (+2.75 to +9.64)
     bracket-ucb           121.84  +3.20 (-0.24 to +6.61)
     explore-then-commit    86.67  -31.97 (-36.36 to -27.40)
     zero                   98.35  -20.30 (-24.76 to -16.02)

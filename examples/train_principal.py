@@ -7,6 +7,14 @@ on the same episodes. Trained policies are sampled from, as in training: their l
 Needs the extra ``[train]``.
 
     python examples/train_principal.py
+
+In 11 minutes of CPU time, half of them for each policy, it printed
+
+    zero: 99.1
+    profit-target: 116.0
+    bracket-ucb: 117.9
+    PPO, MlpPolicy, after 12032000 rounds: 117.5
+    PPO, equivariant, after 12032000 rounds: 121.3
 """
 
 import argparse
