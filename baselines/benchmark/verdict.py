@@ -33,8 +33,9 @@ def _verdict(part: pd.DataFrame) -> str:
         f"{following['principal']} has {tables.with_interval(following, 'regret_difference')} more."
         for following in tables.records(behind.nsmallest(1, "regret_difference"))
     ]
-    (richest,) = tables.records(contenders.nlargest(1, "utility"))
-    if richest["principal"] != best["principal"]:
+    # Paired: means are of each principal's own seeds, of which some have more.
+    (richest,) = tables.records(contenders.fillna({"utility_difference": 0.0}).nlargest(1, "utility_difference"))
+    if richest["utility_difference"] > 0:
         more = tables.with_interval(richest, "utility_difference")
         said.append(f"Utility is highest with {richest['principal']}: {more} against the first.")
     return " ".join(said)

@@ -99,6 +99,7 @@ def test_printing_draws_all_curves_which_open_on_logarithmic_axes(opened: tuple[
     page = opened[0].context.browser.new_page(viewport={"width": 1300, "height": 200})
     page.goto(opened[0].url)
     assert not page.evaluate("document.querySelector('.curves').data")  # far below
+    page.wait_for_function("window.Plotly")  # what draws is ready
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     kind = "document.querySelector('.curves').layout.yaxis.type"
     bands = "document.querySelector('.curves').data.filter(trace => trace.fill).flatMap(trace => trace.y)"

@@ -223,6 +223,8 @@ def test_the_verdict_names_the_best_what_ties_and_what_does_not() -> None:
         " elimination has +6.000 [+4.000, +7.000] more. Utility is highest with zero: +1.000 [+0.500, +1.500] against"
         " the first."
     )
+    summary["utility_difference"] *= -1.0  # as on the seeds that all have
+    assert "Utility is highest with elimination: +4.000" in verdict.verdicts(summary)["tiny"]
     alone = summary[summary["privileged"]]
     assert verdict.verdicts(alone)["tiny"] == "Only privileged principals played."
 
