@@ -214,7 +214,7 @@ def test_whose_mistake_it_was_is_said() -> None:
         (["zero"], {"agent": "nobody"}, "agent = 'nobody'"),
         (["zero"], {"instance": 5}, "instance = 5 must be"),
         (["zero"], {"seeds": 0}, "seeds = 0"),
-        (["zero"], {"seeds": [1, 1]}, r"seeds = \[1, 1\] must be different"),
+        (["zero"], {"seeds": [1, 1]}, r"seeds = \[1, 1\] must be one or more different"),
         (["zero"], {"workers": 0}, "workers = 0"),
     ],
 )

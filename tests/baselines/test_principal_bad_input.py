@@ -28,7 +28,7 @@ def made(name: str = "elimination", **changes: Any) -> Principal:
 @pytest.mark.parametrize("name", PHASED)
 def test_delta_outside_0_and_1(name: str, delta: float) -> None:
     with pytest.raises(
-        ValueError, match=rf"delta = {delta} must be a (finite number above 0|confidence between 0 and 1)"
+        ValueError, match=rf"delta = {delta} must be a (finite number above 0|probability between 0 and 1)"
     ):
         made(name, delta=delta)
 
