@@ -8,7 +8,7 @@ Needs the extra ``[train]``.
 
     python examples/train_principal.py
 
-In 11 minutes of CPU time, half of them for each policy, it printed
+In 11 minutes of CPU time it printed
 
     zero: 99.1
     profit-target: 116.0

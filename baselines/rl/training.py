@@ -49,7 +49,7 @@ TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning 
 WIDTH = 32  # of the network
 RATE, ENTROPY = 1e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
 SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0)}  # what is maximised, with its sign
-EPOCHS, BATCHES = 4, 8  # passes over a rollout, and parts of it in each pass
+EPOCHS, BATCHES = 4, 8  # passes over a rollout, and equal parts of it in each pass, at most
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Settings:
     """What is trained, and for how long. A recipe is one of these."""
 
     tasks: tuple[str, ...]
-    """Names of the tasks, with equally many arms; each has as many copies as the others."""
+    """Names of the tasks, with equally many arms."""
     objective: str = "utility"
     """What is maximised: utility, or regret for minus R_T."""
     steps: int = 12_000_000
@@ -65,7 +65,7 @@ class Settings:
     seed: int = 0
     """The same seed gives the same policy."""
     copies: int = 512
-    """Games that are played at once."""
+    """Games that are played at once, at most: each task has as many as the others."""
     rollout: int = 100
     """Rounds of each copy between two updates."""
     lap: int = 40
@@ -82,13 +82,23 @@ class Settings:
             raise ValueError(f"seed = {self.seed} must be below 2**32, as Stable-Baselines3 wants it")
         for name in ("steps", "copies", "rollout", "lap", "rounds"):
             whole(name, getattr(self, name), 1)
-        if self.copies % len(self.tasks):
-            raise ValueError(f"copies = {self.copies} must be a multiple of the number of tasks, {len(self.tasks)}")
+        if self.copies < len(self.tasks):
+            raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {len(self.tasks)}")
+
+    @property
+    def each(self) -> int:
+        """Copies of each task."""
+        return self.copies // len(self.tasks)
+
+    @property
+    def rollout_steps(self) -> int:
+        """Rounds between two updates, of all copies together."""
+        return self.each * len(self.tasks) * self.rollout
 
     @property
     def lap_steps(self) -> int:
         """Rounds of a lap, of all copies together."""
-        return self.copies * self.rollout * self.lap
+        return self.rollout_steps * self.lap
 
     @property
     def laps(self) -> int:
@@ -126,7 +136,7 @@ def new_model(settings: Settings) -> PPO:
         *(SetActorCritic, envs),
         learning_rate=falling_rate,
         n_steps=settings.rollout,
-        batch_size=max(2, settings.copies * settings.rollout // BATCHES),
+        batch_size=max(2, settings.rollout_steps // math.gcd(settings.rollout_steps, BATCHES)),
         n_epochs=EPOCHS,
         gamma=1.0 - 0.1 / horizon,  # the last round counts nearly as much as the first,
         gae_lambda=max(0.9, 1.0 - 6.0 / horizon),  # and what is learned early pays for long
@@ -138,8 +148,7 @@ def new_model(settings: Settings) -> PPO:
 
 def part(played: Task, settings: Settings) -> tuple[Any, str, float]:
     """A task's share of the copies, the objective, and a scale that makes the sum of an episode of order 1 to 10."""
-    copies = settings.copies // len(settings.tasks)
-    return WithBeliefs(games(played, copies)), settings.objective, 10.0 / math.sqrt(played.horizon)
+    return WithBeliefs(games(played, settings.each)), settings.objective, 10.0 / math.sqrt(played.horizon)
 
 
 def falling_rate(left: float) -> float:

@@ -166,12 +166,18 @@ def test_a_finished_run_trains_no_more_and_others_are_kept_apart(
     run(tmp_path)
 
 
+def test_copies_are_shared_out_evenly() -> None:
+    settings = Settings(**(TINY | {"tasks": tuple(f"k3-t{t}-uniform" for t in (50, 60, 70))}))
+    assert (settings.each, settings.rollout_steps, settings.lap_steps) == (5, 150, 300)
+    assert training.new_model(settings).get_env().num_envs == 15
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"tasks": ()}, "must be at least one"),
         ({"tasks": ("k3-t100-uniform", "k5-t100-uniform")}, "must have equally many arms"),
-        ({"copies": 15}, "copies = 15 must be a multiple of the number of tasks, 2"),
+        ({"copies": 1}, "copies = 1 must be at least the number of tasks, 2"),
         ({"objective": "fun"}, "objective = 'fun' is unknown"),
         ({"steps": 0}, "steps = 0"),
         ({"copies": 0}, "copies = 0"),
