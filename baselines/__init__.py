@@ -9,7 +9,7 @@ np.int64(10000)
 
 from baselines import rl as rl
 from baselines.comparison import Comparison, compare
-from baselines.protocol import Principal, follow, hold, offer
+from baselines.principal import Principal, follow, hold, offer
 from baselines.registry import make, principals
 from baselines.simulation import Run, simulate
 

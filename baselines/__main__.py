@@ -12,11 +12,11 @@ if __name__ == "__main__" and sys.path[0] == os.getcwd() != os.path.dirname(os.p
 
 from pathlib import Path
 
-from baselines.console import app, command_line, tell_failures, told
+from baselines.cli.console import app, command_line, tell_failures, told
 
 import typer  # isort: skip  # after the message that says what brings it
 
-from baselines import studies as studies  # more commands
+from baselines.cli import studies as studies  # more commands
 
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
@@ -125,7 +125,7 @@ def list_names(
 
     Example: python -m baselines list --suite default
     """
-    from baselines.catalogue import show
+    from baselines.cli.catalogue import show
 
     with told():
         show(suite, json)
@@ -185,7 +185,7 @@ def play(
 
     Example: python -m baselines play --seat agent --principal elimination,constants=practical
     """
-    from baselines import play as table
+    from baselines.cli import play as table
 
     with told():
         table.play(seat, agent if seat == "principal" else principal, arms, horizon, instance, seed)
@@ -205,7 +205,7 @@ def compare(
 
     Example: python -m baselines compare --task k5-t200-uniform --episodes 1000
     """
-    from baselines.rl import comparison
+    from baselines.reproduce import trained as comparison
     from baselines.tasks import tasks
 
     with told():

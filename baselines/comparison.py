@@ -20,7 +20,7 @@ from baselines.simulation import log_spaced
 from baselines.tasks import Task
 from pa_env.checks import known
 from pa_env.instances import InstanceLike
-from pa_env.layout import SCORES, Floats, Integers
+from pa_env.kernel.layout import SCORES, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Comparison:
         setting: agent, instance, K and T, in words.
         checkpoints: (C,), in rounds played.
         seeds: (N,), of the episodes.
-        samples: for each principal the sums (S, N, C) of every score in :data:`pa_env.layout.SCORES`, of every
+        samples: for each principal the sums (S, N, C) of every score in :data:`pa_env.kernel.layout.SCORES`, of every
             episode at every checkpoint; NaN where a score is not defined for the agent.
         privileged: whether each principal is privileged: shown the agent's beliefs.
     """

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baselines.benchmark.specs import describe, is_own, make_agent, make_instance, make_principal, parse
-from baselines.protocol import Principal
+from baselines.principal import Principal
 from baselines.simulation import Episodes
 from baselines.tasks import Task
 from baselines.tasks import task as task_of
 from pa_env.checks import whole
 from pa_env.game import Game
-from pa_env.layout import SCORES, Floats, Integers
+from pa_env.kernel.layout import SCORES, Floats, Integers
 
 PrincipalLike = str | Principal | type[Principal]
 BLOCK_ROUNDS, BLOCK_SEEDS = 500_000, 1000  # of a block, at most: about a second of the slowest principals

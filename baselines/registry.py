@@ -10,30 +10,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baselines.protocol import Principal
+from baselines.principal import Principal
 from pa_env.checks import known
 
 # Name -> module in baselines.scripted and class in it; imported when asked for.
 PRINCIPALS = {
-    "elimination": "elimination:Elimination",
-    "elimination-offline": "elimination_offline:EliminationOffline",
-    "exploratory": "exploratory:Exploratory",
-    "exploratory-oracle": "exploratory_oracle:ExploratoryOracle",
-    "linear": "linear:LinearElimination",
-    "ipa": "ipa:IPA",
-    "c-ipa": "c_ipa:CIPA",
-    "epsilon-greedy": "epsilon_greedy:EpsilonGreedy",
-    "robust-epsilon-greedy": "robust_epsilon_greedy:RobustEpsilonGreedy",
-    "belgic": "belgic:Belgic",
-    "price-grid": "price_grid:PriceGrid",
-    "explore-then-commit": "explore_then_commit:ExploreThenCommit",
-    "profit-target": "profit_target:ProfitTarget",
-    "bracket-ucb": "bracket_ucb:BracketUCB",
-    "particle": "particle:Particle",
+    "elimination": "paper.elimination:Elimination",
+    "elimination-offline": "paper.elimination_offline:EliminationOffline",
+    "exploratory": "paper.exploratory:Exploratory",
+    "exploratory-oracle": "paper.exploratory_oracle:ExploratoryOracle",
+    "linear": "paper.linear:LinearElimination",
+    "ipa": "peers.ipa:IPA",
+    "c-ipa": "peers.c_ipa:CIPA",
+    "epsilon-greedy": "peers.epsilon_greedy:EpsilonGreedy",
+    "robust-epsilon-greedy": "peers.robust_epsilon_greedy:RobustEpsilonGreedy",
+    "belgic": "peers.belgic:Belgic",
+    "price-grid": "peers.price_grid:PriceGrid",
+    "explore-then-commit": "ours.explore_then_commit:ExploreThenCommit",
+    "profit-target": "ours.profit_target:ProfitTarget",
+    "bracket-ucb": "ours.bracket_ucb:BracketUCB",
+    "particle": "ours.particle:Particle",
     "zero": "simple:Zero",
     "fixed": "simple:Fixed",
     "oracle": "simple:Oracle",
-    "knows-beliefs": "knows_beliefs:KnowsBeliefs",
+    "knows-beliefs": "ours.knows_beliefs:KnowsBeliefs",
 }
 WEIGHTS = Path(__file__).parent / "rl" / "weights"  # of the trained principals that come with the package
 POLICY = ".npz"  # how the names of policy files end

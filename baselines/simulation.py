@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.match import Match, TracedMatch
-from baselines.protocol import Follow, Principal
+from baselines.principal import Follow, Principal
 from baselines.registry import make, parameters
 from baselines.trace import Trace
 from pa_env.checks import UNBOUNDED, known, seed_of, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.episodes import Recorded
-from pa_env.layout import SCORES, Floats, Integers
+from pa_env.kernel.layout import SCORES, Floats, Integers
 from pa_env.scripted_agents import AgentLike
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ ROUNDS_AT_ONCE = 200_000  # in one compiled call, which Ctrl-C does not interrup
 class Run:
     """The result of a simulation at each of C checkpoints. For many episodes, arrays have a leading axis over them.
 
-    Every score of :class:`pa_env.layout.Score` is an attribute (C,): its sum over the rounds up to the checkpoint.
+    Every score of :class:`pa_env.kernel.layout.Score` is an attribute (C,): its sum over the rounds up to the checkpoint.
     ``regret`` is R_T, against the best incentives for the agent's beliefs at the time; ``regret_oracle`` is
     R_T^oracle, against the best incentives for its true means; ``regret_bar`` is Rbar_T, which charges every incentive
     offered; ``utility`` sums X - pi_A, ``expected_utility`` theta_A - pi_A, and ``overpayment`` what was paid above
@@ -111,7 +111,7 @@ class Run:
         """Draw a score against the rounds played; for many episodes, the median and bands with 50% and 90% of them.
 
         Args:
-            score: one of :data:`pa_env.layout.SCORES`, or misses.
+            score: one of :data:`pa_env.kernel.layout.SCORES`, or misses.
         """
         from baselines.pictures import against_rounds
 

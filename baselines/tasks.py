@@ -33,7 +33,7 @@ from pa_env.checks import known, unknown
 from pa_env.game import Game
 from pa_env.instances import FAMILIES
 from pa_env.kernel.agents import Kind
-from pa_env.layout import Integers
+from pa_env.kernel.layout import Integers
 from pa_env.scripted_agents import AGENTS, ScriptedAgent, make_agent
 
 DEFAULT_AGENTS = ("empirical-mean", "ols")  # of i.i.d. and of linear rewards: not mentioned in a name

@@ -20,7 +20,7 @@ import numpy as np
 from baselines.files import whole_file
 from pa_env.kernel.episodes import TRACE, VECTORS
 from pa_env.kernel.episodes import Trace as Column
-from pa_env.layout import Floats
+from pa_env.kernel.layout import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -21,7 +21,7 @@ import numpy as np
 from stable_baselines3 import PPO
 
 import pa_env
-from baselines.protocol import Principal, Rounds, hold
+from baselines.principal import Principal, Rounds, hold
 from baselines.rl.vec_env import GameVecEnv
 
 ARMS, HORIZON, WORTH = 3, 50, 0.9

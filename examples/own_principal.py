@@ -20,7 +20,7 @@ import argparse
 import numpy as np
 
 import baselines
-from baselines.protocol import Principal, Rounds, hold
+from baselines.principal import Principal, Rounds, hold
 
 ENOUGH = 1.01  # means lie between 0 and 1, so no greedy agent refuses an incentive above 1
 

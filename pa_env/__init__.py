@@ -4,9 +4,9 @@ In each round a principal offers an incentive for each arm, an agent picks an ar
 does not know the agent's beliefs, and the agent does not know the principal's rewards.
 
 Five interfaces play one compiled game. The same seed gives the same rounds, bit for bit, in all of them: PettingZoo
-(:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.gym_env`), batched
-(``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.vector_env`), both players batched
-(``principal_agent_v0.vector_env(num_envs=4096)``, :mod:`pa_env.two_player_vector`), and held offers
+(:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.envs.gym_env`), batched
+(``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.envs.vector_env`), both players batched
+(``principal_agent_v0.vector_env(num_envs=4096)``, :mod:`pa_env.envs.two_player_vector`), and held offers
 (:meth:`pa_env.game.Game.hold`) for simulations of a billion rounds.
 
 Keyword arguments, the same everywhere:
@@ -19,7 +19,7 @@ Keyword arguments, the same everywhere:
   ``rng -> instance``; families and functions are drawn anew each episode.
 - ``max_incentive``: the largest incentive, 4 by default and 2 dim + 2 when rewards are linear.
 - ``dim``: dimensions of the arms, when rewards are linear.
-- ``observation="summary"``: what the principal observes; also ``"last"`` or ``"learning"`` (:mod:`pa_env.spaces`).
+- ``observation="summary"``: what the principal observes; also ``"last"`` or ``"learning"`` (:mod:`pa_env.envs.spaces`).
 - ``render_mode=None``: ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 - ``autoreset_mode``: NEXT_STEP (default), SAME_STEP or DISABLED, for the batched environments.
 """
@@ -56,8 +56,8 @@ def _register() -> None:
         if name not in gym.registry:
             gym.register(
                 name,
-                entry_point=f"pa_env.gym_env:{scalar}",
-                vector_entry_point=f"pa_env.vector_env:{batched}",
+                entry_point=f"pa_env.envs.gym_env:{scalar}",
+                vector_entry_point=f"pa_env.envs.vector_env:{batched}",
                 kwargs=kwargs,
                 order_enforce=False,  # the environments check order and actions themselves,
                 disable_env_checker=True,  # and faster than these two wrappers

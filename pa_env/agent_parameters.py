@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from pa_env.checks import at_least, integers, known, numbers, whole
 from pa_env.compiled_agents import check_own_bounds, compile_own
-from pa_env.compiling import address
 from pa_env.kernel.agents import Kind
+from pa_env.kernel.compiling import address
+from pa_env.kernel.layout import Exploration, Floats, Integers, Order, Ties
 from pa_env.kernel.types import types_memory
-from pa_env.layout import Exploration, Floats, Integers, Order, Ties
 
 TIES = {member.name.lower().replace("_", "-"): member for member in Ties}
 EXPLORATIONS = {
@@ -162,7 +162,7 @@ class ScriptedAgent:
         return self.kind != Kind.THOMPSON and not callable(self.exploration)
 
     def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
-        """Write it into a game's record of rules (:data:`pa_env.layout.RULES`)."""
+        """Write it into a game's record of rules (:data:`pa_env.kernel.layout.RULES`)."""
         if self.declaration.linear_only and not dim:
             raise ValueError(
                 f"agent = {self.name!r} needs linear rewards: use 'empirical-mean', or instance='unit-ball'"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pa_env.layout import Floats, Integers
+from pa_env.kernel.layout import Floats, Integers
 
 FLOAT64, INT64, BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
 UNBOUNDED = float(np.finfo(np.float64).max)  # as max_incentive: any finite incentive

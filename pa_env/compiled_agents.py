@@ -30,11 +30,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pa_env.checks import numbers, whole
-from pa_env.compiling import address, compiled
 from pa_env.kernel.agents import Kind
+from pa_env.kernel.compiling import address, compiled
 from pa_env.kernel.draws import draw, normals, uniform
+from pa_env.kernel.layout import Floats
 from pa_env.kernel.own_functions import CHOOSE, LEARN
-from pa_env.layout import Floats
 from pa_env.rules import out_of_bounds_told
 
 ARGUMENTS = {
@@ -112,7 +112,7 @@ class CompiledAgent:
         return self
 
     def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
-        """Write it into a game's record of rules (:data:`pa_env.layout.RULES`)."""
+        """Write it into a game's record of rules (:data:`pa_env.kernel.layout.RULES`)."""
         check_own_bounds(self.choose, self.learn, n_arms, self.memory_for(n_arms))
         rules["kind"], rules["maximises"] = Kind.COMPILED, False
         self.write_addresses(rules)

@@ -1,6 +1,6 @@
 """The game itself: the state of one or many copies, and the only calls into the kernel.
 
-The environments (:mod:`pa_env.principal_agent_v0`, :mod:`pa_env.gym_env`, :mod:`pa_env.vector_env`) and long
+The environments (:mod:`pa_env.principal_agent_v0`, :mod:`pa_env.envs.gym_env`, :mod:`pa_env.envs.vector_env`) and long
 simulations all hold a :class:`Game`. :meth:`Game.hold` plays a whole stretch of rounds with one offer.
 
 >>> from pa_env.game import Game
@@ -21,13 +21,25 @@ from numpy.typing import ArrayLike
 
 from pa_env import checks
 from pa_env.checks import BOOL, INT64, whole
-from pa_env.compiling import Direct, machine_code
 from pa_env.game_state import GameState, Settings
 from pa_env.kernel.agents import ask
+from pa_env.kernel.compiling import Direct, machine_code
 from pa_env.kernel.episodes import TRACE, Recorded, Work, play_episodes, record
 from pa_env.kernel.laws import choice_laws
+from pa_env.kernel.layout import (
+    AGENT_REWARD,
+    ARM,
+    MEAN,
+    NO_ARM,
+    OPTIMAL,
+    REWARD,
+    SCORES,
+    Flags,
+    Floats,
+    Integers,
+    Result,
+)
 from pa_env.kernel.play import follow, play
-from pa_env.layout import AGENT_REWARD, ARM, MEAN, NO_ARM, OPTIMAL, REWARD, SCORES, Flags, Floats, Integers, Result
 from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, compiled_for, rule_pointer
 from pa_env.scripted_agents import ScriptedAgent
 from pa_env.seeding import principal_seed
@@ -100,7 +112,7 @@ class Game(GameState):
             which: (N,), the copies that play; None: all.
 
         Returns:
-            The results of the round, (N, len(Result) - 1 + K) with the columns of :class:`pa_env.layout.Result`; zero
+            The results of the round, (N, len(Result) - 1 + K) with the columns of :class:`pa_env.kernel.layout.Result`; zero
             for copies that did not play.
         """
         offered = checks.offers("incentives", offers, self._offers_shape)

@@ -15,13 +15,11 @@ from pa_env import checks
 from pa_env.buffers import Buffers
 from pa_env.checks import BOOL, at_least, seed_of, whole
 from pa_env.compiled_agents import CompiledAgent
-from pa_env.compiling import Direct
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
 from pa_env.kernel import instances as kernel_instances
 from pa_env.kernel.agents import Kind, find_bad
-from pa_env.kernel.observations import view_agents
-from pa_env.kernel.responses import sum_scores
-from pa_env.layout import (
+from pa_env.kernel.compiling import Direct
+from pa_env.kernel.layout import (
     AGENT_BLOCKS,
     MEAN,
     OPTIMAL,
@@ -37,6 +35,8 @@ from pa_env.layout import (
     new_arrays,
     new_linear_arrays,
 )
+from pa_env.kernel.observations import view_agents
+from pa_env.kernel.responses import sum_scores
 from pa_env.python_agents import PythonAgents
 from pa_env.scripted_agents import AgentLike, ScriptedAgent, resolve
 from pa_env.seeding import generator_of, keys_of, principal_seed
@@ -233,12 +233,12 @@ class GameState:
         return np.zeros((self.copies, self.n_arms, 0)) if self.linear is None else self.linear.vectors
 
     def totals(self, i: int = 0) -> dict[str, float]:
-        """Every score over the rounds of copy ``i`` so far; NaN where it is not defined (:mod:`pa_env.layout`)."""
+        """Every score over the rounds of copy ``i`` so far; NaN where it is not defined (:mod:`pa_env.kernel.layout`)."""
         values = self.score_sums(i).tolist()
         return {name: value if value == value else math.nan for name, value in zip(SCORES, values, strict=True)}
 
     def score_sums(self, i: int = 0) -> Floats:
-        """The values of :meth:`totals`, in the order of :class:`pa_env.layout.Score`."""
+        """The values of :meth:`totals`, in the order of :class:`pa_env.kernel.layout.Score`."""
         sums = np.empty(len(SCORES))
         _SUM_SCORES(self.arrays, i, sums)
         return sums

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from pa_env.checks import LARGEST_MEAN, at_least, known, numbers, vectors, whole
 from pa_env.kernel.instances import Family
-from pa_env.layout import SPAN_TOLERANCE, Floats, Rewards
+from pa_env.kernel.layout import SPAN_TOLERANCE, Floats, Rewards
 
 REWARDS = {member.name.lower(): member for member in Rewards}
 

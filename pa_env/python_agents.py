@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 
 from pa_env.checks import FLOAT64, arm_index, numbers
-from pa_env.layout import AGENT_REWARD, ARM, NO_ARM, Floats, Integers
+from pa_env.kernel.layout import AGENT_REWARD, ARM, NO_ARM, Floats, Integers
 from pa_env.scripted_agents import Agent
 
 MISSING = object()

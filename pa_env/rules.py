@@ -29,9 +29,9 @@ import numba
 import numpy as np
 
 from pa_env.checks import FLOAT64, at_least, whole
-from pa_env.compiling import compiled, pointer
+from pa_env.kernel.compiling import compiled, pointer
+from pa_env.kernel.layout import NO_ARM, Floats, Stop
 from pa_env.kernel.play import too_many
-from pa_env.layout import NO_ARM, Floats, Stop
 
 Rule = Callable[..., int]
 _FLOATS, _INTEGERS = numba.float64[::1], numba.int64[::1]

@@ -15,7 +15,7 @@ import baselines
 import pa_env
 from baselines.registry import factory
 from pa_env import wrappers
-from pa_env.layout import SCORES
+from pa_env.kernel.layout import SCORES
 
 from .code_blocks import blocks
 

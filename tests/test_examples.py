@@ -91,7 +91,9 @@ def test_its_docstring_shows_what_it_prints(name: str, run: Run) -> None:
 
 
 def test_the_animation_is_drawn(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pa_env.render.rgb", lambda frame: np.full((540, 960, 3), 255 - frame.t, np.uint8))  # quickly
+    monkeypatch.setattr(
+        "pa_env.envs.render.rgb", lambda frame: np.full((540, 960, 3), 255 - frame.t, np.uint8)
+    )  # quickly
     run("animation")
     assert (tmp_path / "game.gif").read_bytes().startswith(b"GIF89a")
     kept = EXAMPLES.parent / "docs" / "game.gif"

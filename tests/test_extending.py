@@ -43,7 +43,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "baselines/scripted/generous.py": [
             (
                 "",
-                '"""A principal that pays for arm 0."""\n\nfrom baselines.protocol import Principal, Rounds, hold\n\n\n'
+                '"""A principal that pays for arm 0."""\n\nfrom baselines.principal import Principal, Rounds, hold\n\n\n'
                 'class Generous(Principal):\n    """Pay for arm 0."""\n\n    name = "generous"\n\n'
                 "    def rounds(self) -> Rounds:\n        yield hold(0, 2.0, rounds=self.horizon)\n",
             )
@@ -73,7 +73,9 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "pa_env/wrappers/__init__.py": [("import BracketIncentive,", "import BracketIncentive, FirstArm,")],
     },
     "field of an observation": {
-        "pa_env/layout.py": [("    OFFER = 5  # last offer\n", "    OFFER = 5  # last offer\n    LAST_REWARD = 6\n")],
+        "pa_env/kernel/layout.py": [
+            ("    OFFER = 5  # last offer\n", "    OFFER = 5  # last offer\n    LAST_REWARD = 6\n")
+        ],
         "pa_env/kernel/observations.py": [
             (
                 "    paid = np.float32(offers[i, arm])\n",
@@ -82,7 +84,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         ],
     },
     "score": {
-        "pa_env/layout.py": [("    REGRET_FIXED = 8 ", "    PAID = 8\n    REGRET_FIXED = 9 ")],
+        "pa_env/kernel/layout.py": [("    REGRET_FIXED = 8 ", "    PAID = 8\n    REGRET_FIXED = 9 ")],
         "pa_env/kernel/play.py": [
             (
                 "            x = r = regret = highest = 0.0\n",

@@ -12,10 +12,10 @@ import pa_env
 FOLDERS = {name: Path(package.__file__).parent for name, package in (("pa_env", pa_env), ("baselines", baselines))}
 # From the bottom up. A module belongs to the first layer that has a pattern of its name.
 LAYERS = (
-    ("pa_env.layout", "pa_env.compiling"),
+    ("pa_env.kernel.layout", "pa_env.kernel.compiling"),
     ("pa_env.kernel*",),
     ("pa_env*",),
-    ("baselines.protocol", "baselines.files", "baselines.pictures"),
+    ("baselines.principal", "baselines.files", "baselines.pictures"),
     ("baselines.trace", "baselines.match"),
     ("baselines.registry",),
     ("baselines.simulation",),
@@ -24,9 +24,9 @@ LAYERS = (
     ("baselines.rl", "baselines.rl.policy_file", "baselines.rl.trained", "baselines.rl.view"),
     ("baselines.benchmark*",),
     ("baselines.players", "baselines.comparison"),
-    ("baselines.rl.*", "baselines.experiments*", "baselines.play"),
-    ("baselines", "baselines.console", "baselines.catalogue"),
-    ("baselines.studies", "baselines.__main__"),
+    ("baselines.rl.*", "baselines.reproduce*", "baselines.speed*", "baselines.tuning", "baselines.cli.play"),
+    ("baselines", "baselines.cli.console", "baselines.cli.catalogue"),
+    ("baselines.cli.studies", "baselines.__main__"),
 )
 
 
@@ -90,6 +90,6 @@ def test_the_kernel_is_compiled_from_the_sources_that_its_digest_covers(graph: d
     for name in graph:
         if name.startswith("pa_env.kernel"):
             assert all(
-                other in ("pa_env.layout", "pa_env.compiling") or other.startswith("pa_env.kernel")
+                other in ("pa_env.kernel.layout", "pa_env.kernel.compiling") or other.startswith("pa_env.kernel")
                 for other in graph[name]
             )

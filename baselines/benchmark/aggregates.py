@@ -21,7 +21,7 @@ import pandas as pd
 from scipy import stats
 
 from baselines.benchmark.intervals import FEWEST
-from pa_env.layout import Floats
+from pa_env.kernel.layout import Floats
 
 RESAMPLES = 1000
 LEVELS = (0.025, 0.975)

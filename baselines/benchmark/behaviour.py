@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pa_env.game import Game
-from pa_env.layout import Row
+from pa_env.kernel.layout import Row
 
 Arms = Mapping[str, NDArray[Any]]
 

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.benchmark.specs import Files, is_own, make_agent, make_instance, make_principal
-from baselines.protocol import Principal
+from baselines.principal import Principal
 from baselines.simulation import Episodes
 from baselines.tasks import Task
 from pa_env.game import Game
-from pa_env.layout import NOT_ALWAYS, SCORES
+from pa_env.kernel.layout import NOT_ALWAYS, SCORES
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 import pa_env
 from baselines import rl
 from baselines.benchmark import own
-from baselines.protocol import Principal
+from baselines.principal import Principal
 from baselines.registry import POLICY, PRINCIPALS, WEIGHTS, Spec, factory, make
 from baselines.registry import parse as parse
 from pa_env.checks import known
 from pa_env.instances import FAMILIES, InstanceLike
-from pa_env.layout import Floats
+from pa_env.kernel.layout import Floats
 from pa_env.scripted_agents import AgentLike, resolve
 
 Files = Mapping[str, Path]  # where the files named in specs are on this machine, if elsewhere than they were named

@@ -14,7 +14,7 @@ LIBRARIES = ("numpy", "numba", "scipy")
 # Of this package, beside baselines/scripted. Tasks have versions of their own.
 PLAYING = (
     "match.py",
-    "protocol.py",
+    "principal.py",
     "registry.py",
     "simulation.py",
     "trace.py",

@@ -9,11 +9,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, Sight, observe
-from baselines.scripted.particle_memory import OFFERED, Entry, fresh_memory, memory_size
-from pa_env import spaces
+from baselines.scripted.ours.particle_memory import OFFERED, Entry, fresh_memory, memory_size
 from pa_env.checks import integers, whole
-from pa_env.compiling import compiled
-from pa_env.layout import NO_ARM, PRINCIPAL_SUM, Floats, Integers
+from pa_env.envs import spaces
+from pa_env.kernel.compiling import compiled
+from pa_env.kernel.layout import NO_ARM, PRINCIPAL_SUM, Floats, Integers
 from pa_env.wrappers.base import game_behind, one_hot
 
 PARTICLES = 32  # of each game; in play there may be more

@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 
 from baselines.tasks import Task
-from pa_env.layout import Floats
+from pa_env.kernel.layout import Floats
 
 SCORES = ("utility", "expected_utility", "regret", "regret_oracle")
 TRIAL_SEEDS = 6 * 10**8  # first seed of tables that are looked at while policies are chosen

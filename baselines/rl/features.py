@@ -24,7 +24,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
 from torch import Tensor, nn
 
-from pa_env.layout import BLOCKS, OVERALL
+from pa_env.kernel.layout import BLOCKS, OVERALL
 
 SUMMARY_FIELDS, SUMMARY_OVERALL = BLOCKS, OVERALL
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baselines.protocol import Principal, Rounds, follow
+from baselines.principal import Principal, Rounds, follow
 from baselines.rl.policy_file import Policy, shapes
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, Sight, observe
-from baselines.scripted.particle_beliefs import number, round_key
-from baselines.scripted.particle_memory import (
+from baselines.scripted.ours.particle_beliefs import number, round_key
+from baselines.scripted.ours.particle_memory import (
     Draw,
     Entry,
     fresh_memory,
@@ -25,8 +25,8 @@ from baselines.scripted.particle_memory import (
     inlined_memory_size,
 )
 from pa_env.checks import whole
-from pa_env.compiling import compiled, inlined
-from pa_env.layout import Floats
+from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.layout import Floats
 from pa_env.rules import compile_rule
 
 PARTICLES = 64

@@ -43,7 +43,7 @@ from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
 from baselines.rl.view import FIELDS, OVERALL
 from baselines.tasks import Task, task
 from pa_env.checks import known, seed_of, whole
-from pa_env.layout import Floats
+from pa_env.kernel.layout import Floats
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 WIDTH = 32  # of the network

@@ -1,6 +1,6 @@
 """What a trained principal sees of a game, and the prices that it may offer.
 
-Both come from particle beliefs about the agent (:mod:`baselines.scripted.particle_beliefs`), which hold all that the
+Both come from particle beliefs about the agent (:mod:`baselines.scripted.ours.particle_beliefs`), which hold all that the
 answers so far say of what it believes. A view has ``FIELDS`` numbers for each arm, field by field, and ``OVERALL``
 numbers about no arm. All of them are of order 1 at any horizon.
 
@@ -14,12 +14,12 @@ import math
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from baselines.scripted.particle_beliefs import TIE, cost, favourites, update
-from baselines.scripted.particle_memory import C0, Beliefs, Entry, inlined_beliefs_of
-from baselines.scripted.particle_memory import LEVELS as C0_LEVELS
-from baselines.scripted.particle_rule import sort
-from pa_env.compiling import compiled
-from pa_env.layout import LOG_SCALE
+from baselines.scripted.ours.particle_beliefs import TIE, cost, favourites, update
+from baselines.scripted.ours.particle_memory import C0, Beliefs, Entry, inlined_beliefs_of
+from baselines.scripted.ours.particle_memory import LEVELS as C0_LEVELS
+from baselines.scripted.ours.particle_rule import sort
+from pa_env.kernel.compiling import compiled
+from pa_env.kernel.layout import LOG_SCALE
 
 QUANTILES = (0.08, 0.3, 0.5, 0.75, 0.96)  # of an arm's cost, its prices
 RUNGS = len(QUANTILES)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pa_env.checks import numbers
-from pa_env.layout import Floats
+from pa_env.kernel.layout import Floats
 
 
 def arms_matrix(n_arms: int, arms: ArrayLike) -> Floats:

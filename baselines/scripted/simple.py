@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from baselines.protocol import Principal, Request, Rounds, follow, offer
+from baselines.principal import Principal, Request, Rounds, follow, offer
 from pa_env.checks import numbers
 from pa_env.game import Game
-from pa_env.layout import Row
+from pa_env.kernel.layout import Row
 from pa_env.rules import compile_rule
 
 TIE_BREAK = 1e-9

@@ -4,12 +4,12 @@ import math
 from enum import IntEnum
 from typing import NamedTuple
 
-from pa_env.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import place, uniform
 from pa_env.kernel.exploration import explored_arm, explores
+from pa_env.kernel.layout import NO_ARM, Arrays, Floats, Integers, Row, Stream, Ties
 from pa_env.kernel.low_regret import exp3_arm, index_arm
 from pa_env.kernel.own_functions import call_choose
-from pa_env.layout import NO_ARM, Arrays, Floats, Integers, Row, Stream, Ties
 
 
 class Kind(IntEnum):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pa_env.compiling import compiled, inlined
-from pa_env.layout import Arrays, Rewards, Row, Scratch, Stream
+from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.layout import Arrays, Rewards, Row, Scratch, Stream
 
 U64 = np.uint64
 BETA_CONCENTRATION = 2.0  # Beta(2m, 2(1 - m)) has mean m, and is uniform at m = 1/2

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pa_env.compiling import inlined
+from pa_env.kernel.compiling import inlined
+from pa_env.kernel.layout import NO_ARM, Arrays, Floats, Integers, LinearArrays, Result, Row, Stop
 from pa_env.kernel.play import follow, play
 from pa_env.kernel.responses import sum_scores
-from pa_env.layout import NO_ARM, Arrays, Floats, Integers, LinearArrays, Result, Row, Stop
 
 
 class Trace(IntEnum):

@@ -2,10 +2,10 @@
 
 import math
 
-from pa_env.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import place, uniform
+from pa_env.kernel.layout import NO_ARM, Arrays, Exploration, Floats, Row, Scratch, Stream
 from pa_env.kernel.own_functions import call_choose
-from pa_env.layout import NO_ARM, Arrays, Exploration, Floats, Row, Scratch, Stream
 
 
 @inlined

@@ -5,10 +5,10 @@ from enum import IntEnum
 
 import numpy as np
 
-from pa_env.compiling import compiled
+from pa_env.kernel.compiling import compiled
 from pa_env.kernel.draws import draw, normals, place, uniform
+from pa_env.kernel.layout import BLOCKS, OVERALL, Arrays, Block, Flags, Floats, LinearArrays, Row, Stream
 from pa_env.kernel.types import begin_types
-from pa_env.layout import BLOCKS, OVERALL, Arrays, Block, Flags, Floats, LinearArrays, Row, Stream
 
 
 class Family(IntEnum):

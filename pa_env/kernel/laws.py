@@ -2,11 +2,11 @@
 
 import math
 
-from pa_env.compiling import compiled
 from pa_env.kernel.agents import Kind, first_bad, greedy
+from pa_env.kernel.compiling import compiled
 from pa_env.kernel.exploration import exploration_probability, explored_arm
+from pa_env.kernel.layout import Arrays, Exploration, Floats, Row, Ties
 from pa_env.kernel.low_regret import exp3_probability, exp3_softmax, index_arm
-from pa_env.layout import Arrays, Exploration, Floats, Row, Ties
 
 
 @compiled

@@ -6,8 +6,8 @@ problem is kept in an orthonormal basis of that span, and the Gram matrix there 
 
 import math
 
-from pa_env.compiling import compiled, inlined
-from pa_env.layout import SPAN_TOLERANCE, Arrays, LinearArrays, Row
+from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.layout import SPAN_TOLERANCE, Arrays, LinearArrays, Row
 
 
 @compiled

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from pa_env.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, normals, place, uniform
-from pa_env.layout import Arrays, Floats, Row, Stream
+from pa_env.kernel.layout import Arrays, Floats, Row, Stream
 
 
 @compiled

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pa_env.compiling import compiled, inlined
 from pa_env.kernel.agents import first_bad
-from pa_env.layout import AGENT_BLOCKS, BLOCKS, AgentBlock, Arrays, Block, Floats, Floats32, Overall, Row
+from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.layout import AGENT_BLOCKS, BLOCKS, AgentBlock, Arrays, Block, Floats, Floats32, Overall, Row
 
 
 @inlined

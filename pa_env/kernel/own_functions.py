@@ -8,8 +8,8 @@ from typing import Any
 
 import numba
 
-from pa_env.compiling import caller, inlined
-from pa_env.layout import NO_ARM, Arrays, Floats, Row
+from pa_env.kernel.compiling import caller, inlined
+from pa_env.kernel.layout import NO_ARM, Arrays, Floats, Row
 
 _FLOATS = numba.float64[::1]
 _READ_FLOATS = numba.types.Array(numba.float64, 1, "C", readonly=True)

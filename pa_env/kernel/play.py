@@ -10,17 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pa_env.compiling import compiled, inlined
 from pa_env.kernel.agents import Kind, bad_answer, decide, first_bad, repeats, uses_own_functions
+from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw_rewards
 from pa_env.kernel.exploration import rounds_before_exploring
-from pa_env.kernel.least_squares import learn_linear
-from pa_env.kernel.low_regret import exp3_learn
-from pa_env.kernel.observations import update_summary
-from pa_env.kernel.own_functions import call_learn
-from pa_env.kernel.responses import add_exploring, add_response, has_exploring_response
-from pa_env.kernel.types import next_type
-from pa_env.layout import (
+from pa_env.kernel.layout import (
     BLOCK_SIZE,
     FLUSH,
     NO_ARM,
@@ -34,6 +28,12 @@ from pa_env.layout import (
     Scratch,
     Stop,
 )
+from pa_env.kernel.least_squares import learn_linear
+from pa_env.kernel.low_regret import exp3_learn
+from pa_env.kernel.observations import update_summary
+from pa_env.kernel.own_functions import call_learn
+from pa_env.kernel.responses import add_exploring, add_response, has_exploring_response
+from pa_env.kernel.types import next_type
 
 
 class Others(NamedTuple):
@@ -91,7 +91,7 @@ def play(
         offers: (N, K), one offer for each copy.
         rounds: (N,), how many rounds each copy plays; empty: one.
         forced: (N,), the arm to play, or NO_ARM if the agent chooses; empty: all agents choose.
-        stop: a stop rule (:class:`pa_env.layout.Stop`) for one copy, whose counts are updated; or empty.
+        stop: a stop rule (:class:`pa_env.kernel.layout.Stop`) for one copy, whose counts are updated; or empty.
         results: (N, len(Result) - 1 + K), output: the last round of each copy; or empty.
 
     Returns:

@@ -18,12 +18,12 @@ import math
 
 import numpy as np
 
-from pa_env.compiling import compiled, inlined
 from pa_env.kernel.agents import Kind
+from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.exploration import exploration_probability
+from pa_env.kernel.layout import NO_ARM, SUMS, Arrays, Exploration, Floats, Row, Score, Scratch
 from pa_env.kernel.low_regret import ucb_bonus
 from pa_env.kernel.types import fixed_benchmark
-from pa_env.layout import NO_ARM, SUMS, Arrays, Exploration, Floats, Row, Score, Scratch
 
 LONGEST_PIECE = 256  # largest number of rounds over which p_t is interpolated
 

@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from pa_env.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, place, uniform
-from pa_env.layout import Arrays, Order, Row, Stream
+from pa_env.kernel.layout import Arrays, Order, Row, Stream
 
 STEPS = 8  # of the price search per temperature
 MOST_STEPS = 4000

@@ -8,12 +8,12 @@ from gymnasium.spaces import Space, Tuple
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from pa_env import spaces
 from pa_env.checks import at_least, numbers
+from pa_env.envs import spaces
+from pa_env.envs.gym_env import PrincipalEnv
+from pa_env.envs.vector_env import PrincipalVectorEnv
 from pa_env.game import Game
-from pa_env.gym_env import PrincipalEnv
-from pa_env.layout import UNTRIED, Block, Floats, Integers, block_columns
-from pa_env.vector_env import PrincipalVectorEnv
+from pa_env.kernel.layout import UNTRIED, Block, Floats, Integers, block_columns
 
 
 class Menu(Protocol):

@@ -9,10 +9,10 @@ from gymnasium.spaces import Box, Discrete, Space
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from pa_env import spaces
 from pa_env.checks import integers
+from pa_env.envs import spaces
 from pa_env.game import Game
-from pa_env.layout import ABOVE, RUNGS, STEP, Floats
+from pa_env.kernel.layout import ABOVE, RUNGS, STEP, Floats
 from pa_env.wrappers.base import brackets, floats, game_behind, highest, one_hot, within, wrap
 
 

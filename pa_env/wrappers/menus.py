@@ -8,7 +8,7 @@ from gymnasium.spaces import Box, Discrete, Space, Tuple
 
 from pa_env.checks import at_least, integers, whole
 from pa_env.game import Game
-from pa_env.layout import Floats
+from pa_env.kernel.layout import Floats
 from pa_env.wrappers.base import brackets, floats, highest, one_hot, pair, within, wrap
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import baselines
 import pa_env  # noqa: F401  (registers the environments)
 from baselines import Principal
-from baselines.protocol import Hold, Outcome, Phase, Rounds
+from baselines.principal import Hold, Outcome, Phase, Rounds
 from pa_env.game import Game
 
 Floats = NDArray[np.float64]

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.scripted.beliefs import SMALLEST
-from baselines.scripted.profit_target import ProfitTarget
+from baselines.scripted.ours.beliefs import SMALLEST
+from baselines.scripted.ours.profit_target import ProfitTarget
 
 from .helpers import Floats
 

@@ -14,7 +14,8 @@ import baselines
 import pa_env
 from baselines.__main__ import app
 from baselines.benchmark.blocks import Block, attempt
-from baselines.experiments import cost, speed
+from baselines.speed import cost
+from baselines.speed import table as speed
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 

@@ -12,10 +12,10 @@ from numpy.testing import assert_array_equal
 import baselines
 from baselines import Comparison, Principal, compare, hold, players, simulate
 from baselines.benchmark.statistics import mean_interval
-from baselines.protocol import Rounds
-from baselines.scripted.profit_target import ProfitTarget
+from baselines.principal import Rounds
+from baselines.scripted.ours.profit_target import ProfitTarget
 from pa_env import IID
-from pa_env.layout import SCORES
+from pa_env.kernel.layout import SCORES
 
 OWN = """
 import pa_env

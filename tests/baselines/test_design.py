@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from baselines.scripted.design import g_optimal_design
+from baselines.scripted.paper.design import g_optimal_design
 
 Array = NDArray[np.float64]
 

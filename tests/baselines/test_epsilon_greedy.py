@@ -10,15 +10,15 @@ import pytest
 
 from baselines import Principal, simulate
 from baselines.benchmark.specs import label
-from baselines.protocol import Follow
-from baselines.scripted import epsilon_greedy_rule, exploration, revealed, robust_epsilon_greedy
-from baselines.scripted.epsilon_greedy import EpsilonGreedy
-from baselines.scripted.epsilon_greedy_rule import Own
-from baselines.scripted.exploration import Entry, padding
-from baselines.scripted.least_violation import learn
-from baselines.scripted.robust_epsilon_greedy import RobustEpsilonGreedy
+from baselines.principal import Follow
+from baselines.scripted.peers import epsilon_greedy_rule, exploration, revealed, robust_epsilon_greedy
+from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
+from baselines.scripted.peers.epsilon_greedy_rule import Own
+from baselines.scripted.peers.exploration import Entry, padding
+from baselines.scripted.peers.least_violation import learn
+from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
 from pa_env import IID, make_agent
-from pa_env.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled, inlined
 from pa_env.rules import SIGNATURE
 
 from .helpers import Floats, drive, greedy

@@ -14,7 +14,7 @@ import pa_env
 from baselines import Principal, rl
 from baselines.registry import factory, parameters
 from pa_env import IID, Linear, principal_agent_v0
-from pa_env.layout import AgentBlock, block_columns
+from pa_env.kernel.layout import AgentBlock, block_columns
 from pa_env.scripted_agents import AGENTS
 
 K, T, SEED = 3, 70, 11

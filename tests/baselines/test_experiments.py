@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 import baselines
 from baselines import simulate
 from baselines.__main__ import app
-from baselines.experiments import ablations, growth, lemma_counts, table_1, theorems, who_wins, who_wins_page
-from baselines.experiments.cells import Player, Table
-from baselines.protocol import Phase
+from baselines.principal import Phase
 from baselines.registry import factory
-from baselines.scripted.ablations import NoAsymmetricCheck
-from baselines.scripted.elimination import Elimination
+from baselines.reproduce import ablations, growth, lemma_counts, table_1, theorems, who_wins, who_wins_page
+from baselines.reproduce.cells import Player, Table
+from baselines.scripted.paper.ablations import NoAsymmetricCheck
+from baselines.scripted.paper.elimination import Elimination
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 

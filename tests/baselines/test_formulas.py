@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 import baselines
 from baselines import Principal
-from baselines.protocol import Hold
+from baselines.principal import Hold
 from baselines.registry import factory
 from baselines.scripted import (
     elimination,
@@ -33,7 +33,7 @@ from baselines.scripted import (
     search,
     steiner,
 )
-from pa_env.layout import Stop
+from pa_env.kernel.layout import Stop
 
 from .helpers import offered
 

@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 from baselines.benchmark import blocks, leaderboard, statistics
-from baselines.experiments import ablations, table_1, theorems, theorems_page, who_wins, who_wins_page
-from baselines.experiments.cells import Player, Table
-from baselines.rl import comparison
+from baselines.reproduce import ablations, table_1, theorems, theorems_page, who_wins, who_wins_page
+from baselines.reproduce import trained as comparison
+from baselines.reproduce.cells import Player, Table
 from baselines.rl.evaluate import SCORES
 from baselines.tasks import Task, task
-from pa_env.layout import Floats
+from pa_env.kernel.layout import Floats
 
 ROOT = Path(__file__).parents[2]
 TABLE_1 = (("ipa", "oracle"), ("elimination", "empirical-mean"))

@@ -7,11 +7,11 @@ import pytest
 
 import baselines
 from baselines import simulate
-from baselines.scripted.knows_beliefs import WORTH
-from baselines.scripted.particle_beliefs import MARGIN
-from baselines.scripted.particle_memory import Entry
+from baselines.scripted.ours.knows_beliefs import WORTH
+from baselines.scripted.ours.particle_beliefs import MARGIN
+from baselines.scripted.ours.particle_memory import Entry
 from pa_env.game import Game
-from pa_env.layout import ARM, Floats, Integers
+from pa_env.kernel.layout import ARM, Floats, Integers
 
 SEEDS = 60_000  # none of them was used to choose a parameter
 K, T = 4, 60

@@ -14,10 +14,10 @@ import pytest
 
 import baselines
 from baselines import Run, hold, simulate
-from baselines.protocol import Rounds
-from baselines.scripted.exploratory import LARGEST_PRACTICAL_C0, Exploratory
-from baselines.scripted.phased import Constants, Phased
-from baselines.scripted.search import Search, asymmetric_search
+from baselines.principal import Rounds
+from baselines.scripted.paper.exploratory import LARGEST_PRACTICAL_C0, Exploratory
+from baselines.scripted.paper.phased import Constants, Phased
+from baselines.scripted.paper.search import Search, asymmetric_search
 from pa_env import IID, make_agent
 from pa_env.scripted_agents import ScriptedAgent
 

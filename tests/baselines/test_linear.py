@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from baselines import make, simulate
-from baselines.protocol import Hold, Outcome
-from baselines.scripted.design import g_optimal_design
+from baselines.principal import Hold, Outcome
+from baselines.scripted.paper.design import g_optimal_design
 from pa_env.game import Game
 
 T = 20_000

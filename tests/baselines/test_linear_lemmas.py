@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from baselines import make, simulate
-from baselines.scripted.linear import LinearElimination
+from baselines.scripted.paper.linear import LinearElimination
 from pa_env import Linear
 from pa_env.game import Game
 

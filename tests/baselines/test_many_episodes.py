@@ -10,12 +10,12 @@ from numpy.testing import assert_array_equal
 
 import baselines
 from baselines import Principal, Run, follow, rl, simulate
-from baselines.protocol import Rounds
+from baselines.principal import Rounds
 from baselines.registry import parameters
 from baselines.simulation import ROUNDS_AT_ONCE
 from pa_env import IID
 from pa_env.game import Game
-from pa_env.layout import ARM, REWARD
+from pa_env.kernel.layout import ARM, REWARD
 from pa_env.rules import compile_rule
 
 SEEDS = [3, 0, 10**12, 7, 3]

@@ -8,11 +8,11 @@ import pytest
 
 import baselines
 from baselines import simulate
-from baselines.scripted.particle_beliefs import MARGIN, TIE, favourites, update
-from baselines.scripted.particle_memory import C0, Beliefs, Entry, beliefs_of, fresh_memory
-from baselines.scripted.particle_rule import make_offer
+from baselines.scripted.ours.particle_beliefs import MARGIN, TIE, favourites, update
+from baselines.scripted.ours.particle_memory import C0, Beliefs, Entry, beliefs_of, fresh_memory
+from baselines.scripted.ours.particle_rule import make_offer
 from pa_env import IID, make_agent
-from pa_env.layout import NO_ARM
+from pa_env.kernel.layout import NO_ARM
 
 from .helpers import Floats, step_through
 

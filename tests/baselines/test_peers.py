@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from baselines import Principal, hold, simulate
-from baselines.protocol import Follow, Hold, Rounds
-from baselines.scripted import lin_ucb
-from baselines.scripted.belgic import Belgic
-from baselines.scripted.c_ipa import CIPA, Ellipsoid
-from baselines.scripted.epsilon_greedy import EpsilonGreedy
-from baselines.scripted.explore_then_commit import ExploreThenCommit
-from baselines.scripted.ipa import IPA
-from baselines.scripted.net_ucb import incentives_of, net_ucb
-from baselines.scripted.robust_epsilon_greedy import RobustEpsilonGreedy
+from baselines.principal import Follow, Hold, Rounds
+from baselines.scripted.ours.explore_then_commit import ExploreThenCommit
+from baselines.scripted.peers import lin_ucb
+from baselines.scripted.peers.belgic import Belgic
+from baselines.scripted.peers.c_ipa import CIPA, Ellipsoid
+from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
+from baselines.scripted.peers.ipa import IPA
+from baselines.scripted.peers.net_ucb import incentives_of, net_ucb
+from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
 from pa_env import IID, Linear, make_agent
 
 from .helpers import Floats, drive, greedy, step_through, watch

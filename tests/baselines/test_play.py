@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import baselines
 from baselines.__main__ import app
-from baselines.play import AgentSeat, PrincipalSeat
+from baselines.cli.play import AgentSeat, PrincipalSeat
 
 GAME = ("--arms", "3", "--horizon", "4", "--seed", "2")
 

@@ -8,7 +8,7 @@ import pytest
 
 import baselines
 from baselines import Principal, hold, simulate
-from baselines.protocol import Rounds
+from baselines.principal import Rounds
 from baselines.registry import principals
 from pa_env import IID
 from pa_env.game import Game

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from baselines import make, simulate
-from baselines.experiments import published
-from baselines.experiments.published import CELLS, Cell, ToldUCB, compare, pseudo_regrets
-from baselines.scripted.epsilon_greedy import EpsilonGreedy
+from baselines.reproduce import published
+from baselines.reproduce.published import CELLS, Cell, ToldUCB, compare, pseudo_regrets
+from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
 from pa_env.instances import IPA_K5, IPA_K50
 
 CAUGHT = next(cell for cell in CELLS if cell.principal == "epsilon-greedy, m = 100")

@@ -10,7 +10,7 @@ import pytest
 
 import baselines
 from baselines import Principal, hold, offer, simulate
-from baselines.protocol import Rounds
+from baselines.principal import Rounds
 from baselines.simulation import Match, log_spaced
 from pa_env import IID, make_agent
 from pa_env.checks import UNBOUNDED

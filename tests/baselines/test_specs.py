@@ -13,7 +13,7 @@ from baselines import rl
 from baselines.benchmark import processes
 from baselines.benchmark.specs import describe, make_agent, make_instance, make_principal, parse
 from baselines.registry import PRINCIPALS, factory
-from baselines.scripted.elimination import Elimination
+from baselines.scripted.paper.elimination import Elimination
 
 OWN = """
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ def test_a_class_of_ones_own_in_a_file(own: Path) -> None:
 
 
 def test_a_class_of_ones_own_in_a_module() -> None:
-    made = make_principal("baselines.scripted.elimination:Elimination,constants=practical", 3, 10)
+    made = make_principal("baselines.scripted.paper.elimination:Elimination,constants=practical", 3, 10)
     assert isinstance(made, Elimination)
 
 

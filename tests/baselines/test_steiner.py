@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import beta
 
-from baselines.scripted import polygons
-from baselines.scripted.steiner import KnowledgeSet, Question, multi_scale_search, unit_ball
+from baselines.scripted.paper import polygons
+from baselines.scripted.paper.steiner import KnowledgeSet, Question, multi_scale_search, unit_ball
 
 Array = NDArray[np.float64]
 Search = Generator[Question, int, Array]

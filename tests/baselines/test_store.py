@@ -278,7 +278,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
     assert process.returncode == 0, errors
     loaded = set(output.split())
     digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in versions.sources()}
-    assert loaded >= {"baselines.rl.trained", "baselines.scripted.steiner", "pa_env.kernel"}
+    assert loaded >= {"baselines.rl.trained", "baselines.scripted.paper.steiner", "pa_env.kernel"}
     beside = {"baselines", "baselines.benchmark", "baselines.comparison", "baselines.files", "baselines.tasks"}
     assert loaded - digested == beside
 

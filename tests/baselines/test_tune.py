@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.progress import Progress
 
-from baselines.experiments import tune as tuning
-from baselines.experiments.tune import SPACES, TASKS, finished, loss, shipped, show, tune
+from baselines import tuning as tuning
+from baselines.tuning import SPACES, TASKS, finished, loss, shipped, show, tune
 
 from .helpers import python
 
@@ -20,7 +20,7 @@ def test_a_killed_search_goes_on_to_the_same_result(tmp_path: Path) -> None:
     whole = tune("profit-target", "tiny", 5, tmp_path / "whole.journal")
     killed = tmp_path / "results" / "killed.journal"
     code = (
-        "from pathlib import Path; import baselines.experiments.tune as tuning, time; own = tuning.loss\n"
+        "from pathlib import Path; import baselines.tuning as tuning, time; own = tuning.loss\n"
         "def slow(*a): time.sleep(0.4); return own(*a)\n"
         f"tuning.loss = slow; tuning.tune('profit-target', 'tiny', 50, Path({str(killed)!r}))"
     )

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import brentq
 
 import baselines
-from baselines.experiments import own_regret, types
-from baselines.scripted.price_grid import LOSSES, Entry, PriceGrid, price_grid_rule
+from baselines.reproduce import own_regret, types
+from baselines.scripted.peers.price_grid import LOSSES, Entry, PriceGrid, price_grid_rule
 from pa_env import make_agent
 from pa_env.kernel.draws import U64, uniform
 

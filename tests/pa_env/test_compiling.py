@@ -18,9 +18,9 @@ from oracle import REWARDS, at, beta, episode_key, splitmix
 
 import baselines
 import pa_env
-from pa_env import compiling
-from pa_env.compiling import compiled, digest, machine_code, pointer
 from pa_env.game import Game
+from pa_env.kernel import compiling
+from pa_env.kernel.compiling import compiled, digest, machine_code, pointer
 from pa_env.rules import SIGNATURE, compile_rule
 
 # Plays every kind of compiled function: the kernel by held offers and by a rule of another package, and an agent that
@@ -98,7 +98,7 @@ def test_a_changed_constant_is_seen_with_a_warm_cache(packages: Path, before: An
     """Rows that swap places leave every number as it was; another law of the rewards gives the plain game's numbers."""
     assert before[0] < 1e-6
     assert before[2] == pytest.approx(plain_utility(concentration=2.0))
-    layout, draws = packages / "pa_env/layout.py", packages / "pa_env/kernel/draws.py"
+    layout, draws = packages / "pa_env/kernel/layout.py", packages / "pa_env/kernel/draws.py"
     originals = layout.read_text(), draws.read_text()
     try:
         edit(layout, "THETA = 1  # theta_a", "THETA = 2  # theta_a")
@@ -115,7 +115,7 @@ def test_a_changed_constant_is_seen_with_a_warm_cache(packages: Path, before: An
 def test_two_versions_share_a_cache_folder(packages: Path) -> None:
     """A rule stands in the folder under the same name, from the same file; a constant of another file differs."""
     before = play(packages, RULE)
-    beliefs = packages / "baselines/scripted/beliefs.py"
+    beliefs = packages / "baselines/scripted/ours/beliefs.py"
     original = beliefs.read_text()
     try:
         edit(beliefs, "LARGEST = 0.25 ", "LARGEST = 0.01 ")
@@ -138,7 +138,7 @@ def test_a_damaged_cache_is_compiled_anew(
     suffix: str, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = tmp_path / "doubling.py"
-    source.write_text("from pa_env.compiling import compiled\n\n\n@compiled\ndef double(x):\n    return 2 * x\n")
+    source.write_text("from pa_env.kernel.compiling import compiled\n\n\n@compiled\ndef double(x):\n    return 2 * x\n")
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
 
     def doubled() -> tuple[int, int]:
@@ -178,7 +178,9 @@ def test_a_full_disk_does_not_stop_compiling(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_digest_changes_with_every_source_that_may_be_compiled() -> None:
     """That of the kernel with its own files, that of another package with its files too."""
     assert digest("pa_env.kernel") != digest("baselines") != digest("json")
-    own = {path.name for pattern in compiling.KERNEL for path in Path(pa_env.__file__).parent.glob(pattern)}
+    own = {
+        path.name for pattern in compiling.KERNEL for path in Path(pa_env.__file__).with_name("kernel").glob(pattern)
+    }
     assert own == {
         *("layout.py", "compiling.py", "__init__.py"),
         *("agents.py", "draws.py", "episodes.py", "exploration.py", "instances.py", "laws.py", "least_squares.py"),

@@ -13,10 +13,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from pa_env import IID, Linear, make_agent, principal_agent_v0
+from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
 from pa_env.game import Game
-from pa_env.gym_env import FollowerEnv, PrincipalEnv
 from pa_env.kernel import draws
-from pa_env.layout import Row
+from pa_env.kernel.layout import Row
 
 PUBLISHED = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
 N = 5_000

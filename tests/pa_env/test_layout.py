@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pa_env.layout import (
+from pa_env.kernel.layout import (
     INFO,
     OBSERVATIONS,
     SCORES,

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pa_env import IID
+from pa_env.envs.gym_env import PrincipalEnv
 from pa_env.game import Game
-from pa_env.gym_env import PrincipalEnv
 
 AGENTS = ("ucb", "thompson", "exp3")
 INSTANCE = IID(mu=[0.1, 0.9, 0.5], theta=[0.9, 0.2, 0.4])

@@ -70,7 +70,7 @@ import sys, gymnasium as gym, numpy as np, pa_env
 env = gym.make("PrincipalAgent-v0", render_mode="rgb_array")
 env.reset(seed=1)
 env.step(np.zeros(5))
-assert not sys.modules.keys() & {"matplotlib", "pa_env.render"}
+assert not sys.modules.keys() & {"matplotlib", "pa_env.envs.render"}
 env.render()
 assert "matplotlib" in sys.modules
 """

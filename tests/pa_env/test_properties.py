@@ -16,9 +16,9 @@ from oracle import exploration_probability
 from scipy import stats
 
 from pa_env import IID, make_agent, principal_agent_v0
+from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
+from pa_env.envs.vector_env import PrincipalVectorEnv
 from pa_env.game import Game
-from pa_env.gym_env import FollowerEnv, PrincipalEnv
-from pa_env.vector_env import PrincipalVectorEnv
 
 SEEDS = st.integers(0, 2**32)
 GREEDY = [case for case in CASES if case[0] in ("greedy", "hopeful", "oracle", "ols")]

@@ -14,8 +14,8 @@ import pytest
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-from pa_env import render
-from pa_env.render import Frame, ansi, human, rgb
+from pa_env.envs import render
+from pa_env.envs.render import Frame, ansi, human, rgb
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -200,7 +200,7 @@ def test_a_users_plot_style_changes_nothing(image: NDArray[np.uint8]) -> None:
 def test_nothing_is_imported_before_it_is_needed() -> None:
     code = """
 import sys
-import pa_env.render as render, numpy as np
+import pa_env.envs.render as render, numpy as np
 assert "matplotlib" not in sys.modules, "import"
 x = np.zeros(2)
 frame = render.Frame(0, 9, x, None, None, 0.0, x, x.astype(int), x, x, x, x, 0.0, "oracle", np.empty((0, 2)))

@@ -6,8 +6,8 @@ import pytest
 
 from baselines.rl.belief_envs import WithBeliefs
 from baselines.rl.view import FIELDS, OVERALL, QUANTILES, RUNGS, Field, Overall, Sight, observe
-from baselines.scripted.particle_memory import Entry, beliefs_of, fresh_memory
-from pa_env.layout import NO_ARM
+from baselines.scripted.ours.particle_memory import Entry, beliefs_of, fresh_memory
+from pa_env.kernel.layout import NO_ARM
 from pa_env.wrappers import ForLearning
 
 K, P = 3, 40

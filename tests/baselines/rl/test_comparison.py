@@ -10,7 +10,7 @@ import pytest
 import baselines
 from baselines.benchmark.results import read
 from baselines.benchmark.specs import make_principal
-from baselines.rl import comparison
+from baselines.reproduce import trained as comparison
 from baselines.tasks import task
 
 SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "oracle", "ppo"))

@@ -11,8 +11,8 @@ pytest.importorskip("sb3_contrib", reason="the extra [train] is not installed")
 from typer.testing import CliRunner
 
 from baselines.__main__ import app
-from baselines.experiments import learners
-from baselines.experiments.learners import LEARNERS
+from baselines.reproduce import learners
+from baselines.reproduce.learners import LEARNERS
 
 
 @pytest.fixture(autouse=True)

@@ -21,8 +21,8 @@ from baselines.rl.belief_envs import WithBeliefs
 from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
 from baselines.rl.trained import Trained, decide, drawn, network_of
 from baselines.rl.view import FIELDS, OVERALL, RUNGS
-from baselines.scripted.particle_beliefs import MARGIN
-from baselines.scripted.particle_memory import Draw, Entry, memory_size
+from baselines.scripted.ours.particle_beliefs import MARGIN
+from baselines.scripted.ours.particle_memory import Draw, Entry, memory_size
 from pa_env.kernel.draws import draw, uniform
 
 from ..helpers import python, step_through

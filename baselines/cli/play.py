@@ -1,0 +1,196 @@
+"""Play the game yourself in the terminal, in either seat; the other side is scripted.
+
+Rounds are those of ``PrincipalAgent-v0`` and ``PrincipalAgentFollower-v0``. Afterwards you see what others would have
+earned in your place on the same random numbers.
+"""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import pa_env  # noqa: F401  (registers the environments)
+from baselines.benchmark.specs import make_agent, make_instance, make_principal
+from baselines.simulation import simulate
+from pa_env.checks import arm_index, known
+from pa_env.instances import InstanceLike
+from pa_env.kernel.layout import AGENT_BLOCKS, BLOCKS, OVERALL
+
+OTHERS = ("oracle", "profit-target", "zero")  # principals compared with you; the first is shown the agent's beliefs
+
+
+class PrincipalSeat:
+    """You offer, a scripted agent answers: what you are told, and how your answer is read."""
+
+    help = """\
+You are the principal. In each round you offer incentives, and the agent plays
+the arm with the highest belief + incentive. You get the reward of that arm and
+pay its incentive. You see neither the agent's beliefs nor its rewards.
+  2 0.4        0.4 on arm 2, nothing on the others
+  0 0.4 0.1    a number for each arm, if there are three or more
+  Enter        no incentive
+  ?  this text    q  stop"""
+
+    def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, agent: str, seed: int) -> None:
+        self.n_arms, self.horizon, self.instance, self.agent, self.seed = n_arms, horizon, instance, agent, seed
+        answering = make_agent(agent)
+        self.env: Any = gym.make(
+            "PrincipalAgent-v0", n_arms=n_arms, horizon=horizon, agent=answering, instance=instance
+        )
+
+    def view(self, seen: NDArray[np.float32]) -> Table:
+        """Plays and mean reward of each arm, and the incentives that were not enough and enough."""
+        _, theta_hat, share, refused, accepted, _ = seen[:-OVERALL].reshape(BLOCKS, self.n_arms)
+        table = Table("arm", "plays", "mean reward", "refused", "accepted")
+        for arm, plays in enumerate((share * self.horizon).round().astype(int)):
+            mean = f"{theta_hat[arm]:.2f}" if plays else "–"
+            least = f"{accepted[arm]:.2f}" if plays else "–"
+            table.add_row(str(arm), str(plays), mean, f"{refused[arm]:.2f}", least)
+        return table
+
+    def read(self, text: str) -> NDArray[np.float64]:
+        """Incentives (n_arms,)."""
+        try:
+            given = [float(word) for word in text.split()]
+        except ValueError:
+            raise ValueError(f"{text!r} must be numbers: an arm and its incentive, or one for each arm") from None
+        offer = np.zeros(self.n_arms)
+        if len(given) == 2:
+            if given[0] not in range(self.n_arms):
+                raise ValueError(f"arm = {given[0]:g} must be an integer from 0 to {self.n_arms - 1}")
+            offer[int(given[0])] = given[1]
+        elif len(given) == self.n_arms:
+            offer[:] = given
+        elif given:
+            raise ValueError(
+                f"{text!r} must be two numbers, an arm and its incentive, or {self.n_arms}, one for each arm"
+            )
+        self.env.get_wrapper_attr("game").check_offers(offer[None])
+        return offer
+
+    def outcome(self, action: NDArray[np.float64], reward: float, info: dict[str, Any]) -> str:
+        """Arm, reward, payment."""
+        paid = action[info["arm"]]
+        return f"The agent played arm {info['arm']}: reward {reward + paid:.2f}, paid {paid:.2f}."
+
+    def others(self, rounds: int) -> dict[str, float]:
+        """Utility of scripted principals."""
+        earned = {}
+        for name in OTHERS:
+            principal = make_principal(name, self.n_arms, self.horizon)
+            run = simulate(principal, self.instance, make_agent(self.agent), seed=self.seed, checkpoints=[rounds])
+            earned[f"{name} (is shown the agent's beliefs)" if principal.privileged else name] = float(run.utility[-1])
+        return earned
+
+
+class AgentSeat:
+    """A scripted principal offers, you answer: what you are told, and how your answer is read."""
+
+    help = """\
+You are the agent. In each round the principal offers incentives, and you play
+an arm. You get its reward and its incentive.
+  2    play arm 2
+  ?  this text    q  stop"""
+
+    def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, principal: str, seed: int) -> None:
+        self.n_arms, self.horizon, self.seed = n_arms, horizon, seed
+        offering = make_principal(principal, n_arms, horizon)
+        settings: Any = {"n_arms": n_arms, "horizon": horizon, "instance": instance, "max_incentive": 1000.0}
+        self.env: Any = gym.make("PrincipalAgentFollower-v0", principal=offering, **settings)
+        offering.attach(self.env.get_wrapper_attr("game"))
+
+    def view(self, seen: NDArray[np.float32]) -> Table:
+        """The offer, and plays and mean reward of each arm."""
+        offer, means, share = seen[:-1].reshape(AGENT_BLOCKS, self.n_arms)
+        table = Table("arm", "incentive", "plays", "mean reward")
+        for arm, plays in enumerate((share * self.horizon).round().astype(int)):
+            table.add_row(str(arm), f"{offer[arm]:.3f}", str(plays), f"{means[arm]:.2f}" if plays else "–")
+        return table
+
+    def read(self, text: str) -> int:
+        """An arm."""
+        if not text.isdecimal():
+            raise ValueError(f"{text!r} must be an arm, an integer from 0 to {self.n_arms - 1}")
+        return arm_index("arm", int(text), self.n_arms)
+
+    def outcome(self, action: int, reward: float, info: dict[str, Any]) -> str:
+        """The reward; what the principal earned."""
+        return f"You got {reward:.2f} for arm {action}; the principal got {info['utility']:.2f}."
+
+    def others(self, rounds: int) -> dict[str, float]:
+        """What an agent that always plays the highest mean + incentive would have earned."""
+        seen, _ = self.env.reset(seed=self.seed)
+        earned = 0.0
+        for _ in range(rounds):
+            offer, means, _ = seen[:-1].reshape(AGENT_BLOCKS, self.n_arms)
+            seen, reward, *_ = self.env.step(int((offer + means).argmax()))
+            earned += reward
+        return {"a greedy agent": earned}
+
+
+Seat = PrincipalSeat | AgentSeat
+
+
+def play(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: str, seed: int) -> None:
+    """Play an episode.
+
+    Args:
+        seat: your own: principal or agent.
+        opponent: spec of the other player.
+        n_arms: number of arms; None: the instance's own, or 3.
+        horizon: rounds.
+        instance: spec of the instances.
+        seed: of the game.
+    """
+    known("seat", seat, ("principal", "agent"))
+    drawn = make_instance(instance)
+    K = n_arms or int(getattr(drawn, "n_arms", 3))
+    made: Seat = (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, drawn, opponent, seed)
+    console = Console(highlight=False)
+    console.print(Text(made.help))
+    rounds, earned = 0, 0.0
+    seen, _ = made.env.reset(seed=seed)
+    try:
+        while rounds < horizon:
+            console.print(made.view(seen))
+            action, (seen, reward, _, _, info) = _turn(console, made, f"round {rounds + 1} of {horizon}> ")
+            rounds, earned = rounds + 1, earned + reward
+            console.print(Text(f"{made.outcome(action, reward, info)} Your total: {earned:.2f}.\n"))
+    except (EOFError, KeyboardInterrupt):
+        console.print("\nYou stopped.")
+    if rounds:
+        _compare(console, made, rounds, earned)
+
+
+def _turn(console: Console, seat: Seat, prompt: str) -> tuple[Any, tuple[Any, ...]]:
+    """Ask until a round is played: the action and what the environment returned. EOFError if the player stops."""
+    while True:
+        text = console.input(Text(prompt)).strip()
+        if text == "q":
+            raise EOFError
+        if text == "?":
+            console.print(Text(seat.help))
+            continue
+        try:
+            action = seat.read(text)
+        except ValueError as error:
+            console.print(Text(f"{error} (? for help)"))
+        else:
+            return action, seat.env.step(action)
+
+
+def _compare(console: Console, seat: Seat, rounds: int, earned: float) -> None:
+    """What the arms were worth, and who would have earned what."""
+    instance = seat.env.unwrapped.game.instance()
+    truth = Table("arm", "mean reward of the principal", "of the agent", title="The truth")
+    for arm, (theta, mu) in enumerate(zip(instance.theta, instance.mu, strict=True)):
+        truth.add_row(str(arm), f"{theta:.2f}", f"{mu:.2f}")
+    console.print(truth)
+    table = Table("who", "earned", title=f"After round {rounds}, with the same random draws")
+    for who, total in {"you": earned, **seat.others(rounds)}.items():
+        table.add_row(who, f"{total:.2f}")
+    console.print(table)

@@ -1,0 +1,119 @@
+"""How a regret grows with a horizon or a size x: the slope of log mean regret against log x, and whether it bends.
+
+Values are (runs, points): all points of a run share its seed, and are nan where it was not played. Intervals are
+percentile bootstraps over runs.
+
+>>> x = np.array([10.0, 100.0, 1000.0])
+>>> found = fit(x, np.sqrt(x) * np.linspace(0.9, 1.1, 20)[:, None])
+>>> round(found.slope, 3), [round(each, 3) for each in found.local]
+(0.5, [0.5, 0.5])
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from baselines.benchmark.intervals import FEWEST
+from pa_env.kernel.layout import Floats
+
+RESAMPLES = 2000
+LEVELS = (0.025, 0.975)
+
+
+class Fit(NamedTuple):
+    """A line through the logarithms of means, nan where a mean is not positive."""
+
+    slope: float
+    low: float
+    high: float
+    """Ends of its 95% interval; nan for fewer than ``FEWEST`` runs."""
+    local: tuple[float, ...]
+    """Slopes between neighbouring powers of ten (or points, if there are fewer)."""
+    straight: float
+    """p-value of the test that the means lie on a line; nan for fewer than three points or too few runs."""
+
+    def interval(self) -> str:
+        """``0.50 [0.48, 0.52]``."""
+        if np.isnan(self.slope):
+            return "–"
+        return f"{self.slope:.2f}" + ("" if np.isnan(self.low) else f" [{self.low:.2f}, {self.high:.2f}]")
+
+    def bends(self) -> str:
+        """The local slopes, in order."""
+        return ", ".join(f"{each:.2f}" for each in self.local)
+
+    def line(self) -> str:
+        """The p-value of the straight line."""
+        return "–" if np.isnan(self.straight) else "<0.001" if self.straight < 0.001 else f"{self.straight:.3f}"
+
+
+def slope(x: ArrayLike, values: Floats) -> float:
+    """Least-squares slope of log mean against log x; nan where a mean is not positive."""
+    return float(_slopes(np.log(x), np.nanmean(values, axis=0)[None])[0])
+
+
+def _slopes(log_x: Floats, means: Floats) -> Floats:
+    """The slope of each row of means (rows, points)."""
+    centred = log_x - log_x.mean()
+    logs = np.log(np.where(means > 0, means, np.nan))
+    found: Floats = logs @ (centred / (centred @ centred))
+    return found
+
+
+def interval(x: ArrayLike, values: Floats) -> tuple[float, float]:
+    """Ends of the 95% interval of the slope, runs drawn with replacement."""
+    n, played = len(values), ~np.isnan(values)
+    if played.sum(axis=0).min() < FEWEST:
+        return np.nan, np.nan
+    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES)
+    with np.errstate(invalid="ignore"):  # nan where a resample has no run of a point
+        slopes = _slopes(np.log(x), (drawn @ np.where(played, values, 0.0)) / (drawn @ played))
+    if np.isnan(slopes).any():
+        return np.nan, np.nan
+    low, high = np.quantile(slopes, LEVELS)
+    return float(low), float(high)
+
+
+def fit(x: ArrayLike, values: Floats) -> Fit:
+    """The fitted slope, its interval, local slopes and a test of the straight line.
+
+    Args:
+        x: horizons or sizes (points,), increasing.
+        values: regrets (runs, points).
+    """
+    x = np.asarray(x, np.float64)
+    means: Floats = np.nanmean(values, axis=0)
+    return Fit(slope(x, values), *interval(x, values), local_slopes(x, means), straightness(x, values))
+
+
+def local_slopes(x: Floats, means: Floats) -> tuple[float, ...]:
+    """Slopes between the points whose x are powers of ten; between all points if fewer than three are."""
+    powers = np.isclose(np.log10(x), np.log10(x).round(), atol=1e-3)
+    chosen = powers if powers.sum() >= 3 else np.ones(x.size, bool)
+    logs = np.log(np.where(means[chosen] > 0, means[chosen], np.nan))
+    return tuple((np.diff(logs) / np.diff(np.log(x[chosen]))).tolist())
+
+
+def straightness(x: Floats, values: Floats) -> float:
+    """p-value of Hotelling's test that the logarithms of the means lie on a line.
+
+    To first order log mean is a mean over runs of value / mean, so the residuals of the line are a mean of vectors, one
+    for each run, whose covariance the runs give. A small p-value: the curve bends more than the runs' luck explains.
+    """
+    values = values[~np.isnan(values).any(axis=1)]
+    runs, points = values.shape
+    if not runs:
+        return np.nan
+    means = values.mean(axis=0)
+    freedom = points - 2
+    if freedom < 1 or runs < max(FEWEST, freedom + 2) or (means <= 0).any():
+        return np.nan
+    design = np.column_stack([np.ones(points), np.log(x)])
+    off_line = np.linalg.svd(design)[0][:, 2:]  # an orthonormal basis of what no line explains
+    each = (values / means) @ off_line
+    covariance = np.atleast_2d(np.cov(each.T)) / runs
+    residual = np.log(means) @ off_line
+    square = float(residual @ np.linalg.pinv(covariance, hermitian=True) @ residual)
+    return float(stats.f.sf(square * (runs - freedom) / (freedom * (runs - 1)), freedom, runs - freedom))

@@ -1,0 +1,1 @@
+"""Principals without a theorem that do best in practice."""

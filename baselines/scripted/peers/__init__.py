@@ -1,0 +1,1 @@
+"""The principals of the paper's predecessors and peers."""

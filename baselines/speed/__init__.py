@@ -1,0 +1,1 @@
+"""How fast the game is: the rows of ``pa-bench speed``."""

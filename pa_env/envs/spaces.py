@@ -1,0 +1,101 @@
+"""Action and observation spaces of both players.
+
+:class:`pa_env.kernel.layout.Block`, ``Overall`` and ``AgentBlock`` list the numbers of an observation in their order.
+
+``observation="summary"``: six blocks of n_arms numbers, then two: last arm played (one-hot), theta_hat,
+plays / horizon, largest refused incentive, smallest accepted incentive, last offer; last reward X, t / horizon.
+Because beliefs move, a refusal above the smallest accepted incentive raises that bound, and an acceptance below the
+largest refused incentive lowers the other.
+
+``observation="last"``: last arm, last offer, last reward, t / horizon.
+
+``observation="learning"``: the summary with all numbers of order 1, for networks. It has log(1 + plays) / 4 in place of
+plays / horizon. For an arm that was never played, the smallest accepted incentive is .3 above the largest refused one.
+"""
+
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+
+from pa_env.checks import known
+from pa_env.game import Game
+from pa_env.kernel.layout import (
+    AGENT_BLOCKS,
+    LOG_SCALE,
+    OBSERVATIONS,
+    UNTRIED,
+    AgentBlock,
+    Block,
+    Floats32,
+    Overall,
+    block_columns,
+    overall_column,
+    shown_columns,
+    summary_size,
+)
+
+FAR = float(np.finfo(np.float32).max)  # finite, since checkers warn of infinite bounds
+
+
+class View:
+    """Turns summaries into the principal's observations.
+
+    Args:
+        game: the game that the summaries come from.
+        observation: a name in :data:`pa_env.kernel.layout.OBSERVATIONS`.
+    """
+
+    def __init__(self, game: Game, observation: str) -> None:
+        known("observation", observation, OBSERVATIONS)
+        self.space = principal_observations(game, observation)
+        self._scaled = observation == "learning"
+        self._horizon, self._most = game.horizon, np.float32(game.max_incentive)
+        self._columns = shown_columns(observation, game.n_arms)
+        self._blocks = [block_columns(block, game.n_arms) for block in Block]
+        self._everything = self._columns.size == summary_size(game.n_arms)
+
+    def __call__(self, summary: Floats32, out: Floats32 | None = None) -> Floats32:
+        """The observations of one or many summaries (..., summary_size(K)): ``out``, or a fresh array."""
+        seen = np.empty((*summary.shape[:-1], *self._columns.shape), np.float32) if out is None else out
+        if self._everything:
+            seen[...] = summary
+        else:
+            np.take(summary, self._columns, axis=-1, out=seen)
+        if self._scaled:
+            plays = self._horizon * summary[..., self._blocks[Block.PLAY_SHARE]].astype(np.float64)
+            seen[..., self._blocks[Block.PLAY_SHARE]] = np.log1p(plays) / LOG_SCALE
+            guess = np.minimum(summary[..., self._blocks[Block.REFUSED]] + np.float32(UNTRIED), self._most)
+            np.copyto(seen[..., self._blocks[Block.ACCEPTED]], guess, where=plays == 0)
+        return seen
+
+
+def principal_observations(game: Game, observation: str = "summary") -> Box:
+    """What the principal sees. Rewards may be Gaussian, so estimates of them are bounded only by their type."""
+    k = game.n_arms
+    low, high = np.zeros(summary_size(k)), np.ones(summary_size(k))
+    for block in (Block.REFUSED, Block.ACCEPTED, Block.OFFER):
+        high[block_columns(block, k)] = game.max_incentive
+    for unbounded in (block_columns(Block.THETA_HAT, k), overall_column(Overall.REWARD, k)):
+        low[unbounded], high[unbounded] = -FAR, FAR
+    if observation == "learning":
+        high[block_columns(Block.PLAY_SHARE, k)] = np.log1p(game.horizon) / LOG_SCALE
+    shown = shown_columns(observation, k)
+    return Box(low[shown].astype(np.float32), high[shown].astype(np.float32), dtype=np.float32)
+
+
+def agent_observations(game: Game) -> Box:
+    """What the agent sees: the offer, its own means and play shares, the time."""
+    k = game.n_arms
+    low, high = np.zeros(AGENT_BLOCKS * k + 1), np.ones(AGENT_BLOCKS * k + 1)
+    high[block_columns(AgentBlock.OFFER, k)] = game.max_incentive
+    low[block_columns(AgentBlock.MEAN, k)], high[block_columns(AgentBlock.MEAN, k)] = -FAR, FAR
+    return Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32)
+
+
+def offers(game: Game) -> Box:
+    """The principal's actions: float64, so that offers are exact; float32 offers are accepted too."""
+    return Box(0.0, game.max_incentive, (game.n_arms,), np.float64)
+
+
+def arms(game: Game) -> Discrete:
+    """The agent's actions."""
+    return Discrete(game.n_arms)
