@@ -43,7 +43,8 @@ ROUNDS_AT_ONCE = 200_000  # in one compiled call, which Ctrl-C does not interrup
 class Run:
     """The result of a simulation at each of C checkpoints. For many episodes, arrays have a leading axis over them.
 
-    Every score of :class:`pa_env.kernel.layout.Score` is an attribute (C,): its sum over the rounds up to the checkpoint.
+    Every score of :class:`pa_env.kernel.layout.Score` is an attribute (C,): its sum over the rounds up to the
+    checkpoint.
     ``regret`` is R_T, against the best incentives for the agent's beliefs at the time; ``regret_oracle`` is
     R_T^oracle, against the best incentives for its true means; ``regret_bar`` is Rbar_T, which charges every incentive
     offered; ``utility`` sums X - pi_A, ``expected_utility`` theta_A - pi_A, and ``overpayment`` what was paid above

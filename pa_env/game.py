@@ -112,8 +112,8 @@ class Game(GameState):
             which: (N,), the copies that play; None: all.
 
         Returns:
-            The results of the round, (N, len(Result) - 1 + K) with the columns of :class:`pa_env.kernel.layout.Result`; zero
-            for copies that did not play.
+            The results of the round, (N, len(Result) - 1 + K) with the columns of
+            :class:`pa_env.kernel.layout.Result`; zero for copies that did not play.
         """
         offered = checks.offers("incentives", offers, self._offers_shape)
         forced = rounds = DEFAULT

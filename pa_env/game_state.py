@@ -233,7 +233,9 @@ class GameState:
         return np.zeros((self.copies, self.n_arms, 0)) if self.linear is None else self.linear.vectors
 
     def totals(self, i: int = 0) -> dict[str, float]:
-        """Every score over the rounds of copy ``i`` so far; NaN where it is not defined (:mod:`pa_env.kernel.layout`)."""
+        """Every score over the rounds of copy ``i`` so far; NaN where it is not defined
+        (:mod:`pa_env.kernel.layout`).
+        """
         values = self.score_sums(i).tolist()
         return {name: value if value == value else math.nan for name, value in zip(SCORES, values, strict=True)}
 

@@ -43,7 +43,8 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "baselines/scripted/generous.py": [
             (
                 "",
-                '"""A principal that pays for arm 0."""\n\nfrom baselines.principal import Principal, Rounds, hold\n\n\n'
+                '"""A principal that pays for arm 0."""\n\nfrom baselines.principal import '
+                "Principal, Rounds, hold\n\n\n"
                 'class Generous(Principal):\n    """Pay for arm 0."""\n\n    name = "generous"\n\n'
                 "    def rounds(self) -> Rounds:\n        yield hold(0, 2.0, rounds=self.horizon)\n",
             )

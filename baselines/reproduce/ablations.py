@@ -1,7 +1,7 @@
 """What each part of the paper's principals is for: it is left out, and regret and broken lemmas are counted.
 
-The variants are in :mod:`baselines.scripted.paper.ablations`, the counts in :mod:`baselines.reproduce.lemma_counts`. All
-play with practical constants, since with the paper's the first phases hide most of what a part does.
+The variants are in :mod:`baselines.scripted.paper.ablations`, the counts in :mod:`baselines.reproduce.lemma_counts`.
+All play with practical constants, since with the paper's the first phases hide most of what a part does.
 """
 
 import functools

@@ -156,7 +156,8 @@ def write(player: Player, page: Path) -> None:
         "## The paper's constants",
         tables.markdown(table(ROWS, scores, player)),
         "## Practical constants",
-        "No theorem covers these: shorter phases, see `baselines.scripted.paper.phased.Phased`. The exponents are those of"
+        "No theorem covers these: shorter phases, see `baselines.scripted.paper.phased.Phased`. The exponents are"
+        " those of"
         " the paper's constants, for comparison.",
         tables.markdown(table(PRACTICAL, scores, player)),
     ]

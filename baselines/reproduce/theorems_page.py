@@ -52,7 +52,8 @@ THEOREMS = (
 )
 PRACTICAL = (
     "No theorem covers these: the practical constants are heuristics that shorten the phases"
-    " (`baselines.scripted.paper.phased.Phased`), and the other principals have no guarantee against these agents. The column"
+    " (`baselines.scripted.paper.phased.Phased`), and the other principals have no guarantee against these agents."
+    " The column"
     " `theorem` is empty for that reason."
 )
 

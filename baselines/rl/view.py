@@ -1,7 +1,7 @@
 """What a trained principal sees of a game, and the prices that it may offer.
 
-Both come from particle beliefs about the agent (:mod:`baselines.scripted.ours.particle_beliefs`), which hold all that the
-answers so far say of what it believes. A view has ``FIELDS`` numbers for each arm, field by field, and ``OVERALL``
+Both come from particle beliefs about the agent (:mod:`baselines.scripted.ours.particle_beliefs`), which hold all that
+the answers so far say of what it believes. A view has ``FIELDS`` numbers for each arm, field by field, and ``OVERALL``
 numbers about no arm. All of them are of order 1 at any horizon.
 
 An arm has ``RUNGS`` prices: quantiles of what the particles would have to be paid to play it. So the first is likely to

@@ -134,8 +134,8 @@ class FollowerEnv(Seat):
     ``agent=`` is the agent model whose beliefs you observe as your own and against which regret is computed.
 
     Args:
-        principal: who offers, see :class:`pa_env.envs.principal_driver.PrincipalDriver`; None: a random amount on a random
-            arm.
+        principal: who offers, see :class:`pa_env.envs.principal_driver.PrincipalDriver`; None: a random amount on a
+            random arm.
         render_mode: "ansi", "rgb_array", "human" or None.
         **settings: of the game, see :mod:`pa_env`.
     """

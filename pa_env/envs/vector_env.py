@@ -12,8 +12,8 @@ ended by ``reset(options={"reset_mask": mask})``).
 >>> rewards.shape, info["regret"].shape, info["optimal_incentives"].shape
 ((64,), (64,), (64, 3))
 
-``info["_regret"]`` and similar keys mark the copies that played a round in this step. :mod:`pa_env.envs.gym_env` says what
-each key is and who may know it. An environment is for one thread.
+``info["_regret"]`` and similar keys mark the copies that played a round in this step. :mod:`pa_env.envs.gym_env` says
+what each key is and who may know it. An environment is for one thread.
 """
 
 from collections.abc import Sequence

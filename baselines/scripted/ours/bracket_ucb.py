@@ -8,8 +8,8 @@ class BracketUCB(ProfitTarget):
     """Pay one arm, the one with the largest upper bound on theta minus lower bound on its price pi*.
 
     Beliefs, g, prices and tests are those of :mod:`baselines.scripted.ours.beliefs` and
-    :mod:`baselines.scripted.ours.profit_rule`; m_b +- ``optimism`` sqrt(v_b) is a bracket on the agent's mean muhat_b. The
-    choice is the arm with the largest
+    :mod:`baselines.scripted.ours.profit_rule`; m_b +- ``optimism`` sqrt(v_b) is a bracket on the agent's mean muhat_b.
+    The choice is the arm with the largest
 
         g_a - max(0, max_b {lower end of b} - upper end of a),
 

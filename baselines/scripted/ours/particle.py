@@ -1,8 +1,8 @@
 """A principal that tracks many possible agents (particles), and makes the offer that is best on average over them.
 
 It is our own algorithm, not from a paper, and has no proof. The formulas are in
-:mod:`baselines.scripted.ours.particle_beliefs` (what the agent may believe) and :mod:`baselines.scripted.ours.particle_rule`
-(what is offered).
+:mod:`baselines.scripted.ours.particle_beliefs` (what the agent may believe) and
+:mod:`baselines.scripted.ours.particle_rule` (what is offered).
 """
 
 from baselines.principal import Principal, Rounds, follow

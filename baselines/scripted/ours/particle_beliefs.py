@@ -29,8 +29,8 @@ After each round (:func:`update`):
    approximate one: answers before the arm's last play are not looked at again.
 5. *Learn.* Learners draw the unseen reward of A.
 
-One memory vector holds everything (:mod:`baselines.scripted.ours.particle_memory`). All draws follow from ``Entry.KEY`` and
-the round.
+One memory vector holds everything (:mod:`baselines.scripted.ours.particle_memory`). All draws follow from
+``Entry.KEY`` and the round.
 """
 
 import math

@@ -2,7 +2,8 @@
 
 That the agent should keep what it produces and pay a fixed price for it is folklore of contract theory. Learning the
 price is ours. There is no paper behind it and no proof, only measurements. The formulas are in
-:mod:`baselines.scripted.ours.beliefs` (what the agent believes) and :mod:`baselines.scripted.ours.profit_rule` (what is offered).
+:mod:`baselines.scripted.ours.beliefs` (what the agent believes) and :mod:`baselines.scripted.ours.profit_rule` (what
+is offered).
 """
 
 from baselines.principal import Principal, Rounds, follow

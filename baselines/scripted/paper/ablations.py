@@ -1,8 +1,8 @@
 """The paper's principals with one part left out, to show the effect of that part (Liu & Ratliff, ICML 2025).
 
 They are not in the list of principals. In a benchmark they are named by module and class, as in
-``pa-bench run --principal baselines.scripted.paper.ablations:BadArmsUnplayed,constants=practical``; ``pa-bench ablations``
-compares each with the principal that it is made from.
+``pa-bench run --principal baselines.scripted.paper.ablations:BadArmsUnplayed,constants=practical``; ``pa-bench
+ablations`` compares each with the principal that it is made from.
 """
 
 from collections.abc import Generator

@@ -18,7 +18,8 @@ class Belgic(Principal):
     An agent whose regret in n rounds is at most C n^kappa refuses a good offer a limited number of times. For each arm,
     ceil(beta log2 T) batches of ceil(T^alpha) rounds offer the middle of [lo, hi]; more than C T^(alpha kappa + beta)
     refusals raise lo to the middle, fewer lower hi to it. Then tau_a = hi + T^-beta + C T^((kappa - 1)/2), and UCB with
-    these prices plays the rest of the game (:mod:`baselines.scripted.peers.net_ucb`). The thresholds are our reconstruction.
+    these prices plays the rest of the game (:mod:`baselines.scripted.peers.net_ucb`). The thresholds are our
+    reconstruction.
     So is the credit of a refused round: as in IPA's code, the arm played gets X, since nothing was paid for it.
 
     Guarantee, the paper's: sublinear regret if beta < alpha (1 - kappa), against agents with such a regret in every

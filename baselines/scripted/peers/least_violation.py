@@ -7,7 +7,8 @@ Rounds i have offers pi_i and answers A_i. If s were its means, the agent would 
 **What is minimal.** Assign to each round an arm x_i, such that every arm has as many rounds as it was played. Then the
 loss is at least sum_i pi_ix_i - pi_iA_i, whatever s is. The two are equal if each x_i is a best arm of its round under
 s, that is, if s_a - s_k <= pi_ik - pi_ia wherever x_i = k: then s minimises the loss. (The second problem is the dual
-of the first, a transportation problem.) These bounds are those of :mod:`baselines.scripted.peers.revealed` with x in the
+of the first, a transportation problem.) These bounds are those of :mod:`baselines.scripted.peers.revealed` with x in
+the
 place of the answers; the two agree where answers do not contradict each other. Offers are in [0, 1], hence so is the
 smallest such s.
 
