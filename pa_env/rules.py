@@ -29,7 +29,8 @@ import numba
 import numpy as np
 
 from pa_env.checks import FLOAT64, at_least, whole
-from pa_env.kernel.compiling import compiled, pointer
+from pa_env.kernel.compiling import compiled, inlined, pointer
+from pa_env.kernel.draws import U64
 from pa_env.kernel.layout import NO_ARM, Floats, Stop
 from pa_env.kernel.play import too_many
 
@@ -125,6 +126,25 @@ def compiled_for(function: Callable[..., int], *types: Any) -> Callable[..., int
     signature = numba.int64(arrays, linear, numba.types.FunctionType(SIGNATURE), *others)
     made = compiled(getattr(function, "py_func", function), signature)
     return made.get_overload(signature.args) if hasattr(made, "get_overload") else made
+
+
+def write_key(memory: Floats, at: int, key: int) -> None:
+    """Keep a 64-bit key of random numbers in entries ``at`` and ``at + 1`` of a rule's memory, for :func:`read_key`.
+
+    A float64 holds integers up to 2^53 only, so the two entries are the key's upper and lower 32 bits.
+
+    Args:
+        memory: the rule's, (M,).
+        at: the first of the two entries.
+        key: from 0 to 2^64 - 1.
+    """
+    memory[at], memory[at + 1] = int(key) >> 32, int(key) & 0xFFFFFFFF
+
+
+@inlined
+def read_key(memory: Any, at: int) -> Any:
+    """The key that :func:`write_key` kept in entries ``at`` and ``at + 1``, as uint64; for compiled rules."""
+    return (U64(memory[at]) << U64(32)) | U64(memory[at + 1])
 
 
 class StopRule:

@@ -17,6 +17,7 @@ from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
 from pa_env.game import Game
 from pa_env.kernel import draws
 from pa_env.kernel.layout import Row
+from pa_env.rules import read_key, write_key
 
 PUBLISHED = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
 N = 5_000
@@ -64,6 +65,14 @@ def test_numbers_far_along_a_stream_do_not_overflow(key: int) -> None:
     for n in (1, 2**40 - 1, 2**40, 105 * 2**40 + 1):
         assert draws.draw(np.uint64(key), n) == oracle.splitmix(key, n)
         assert draws.uniform(np.uint64(key), n) == oracle.uniform(key, n)
+
+
+@pytest.mark.parametrize("key", [0, 1, 2**32, 2**53 + 1, 2**63 + 5, 2**64 - 1])
+def test_a_rules_memory_keeps_all_64_bits_of_a_key(key: int) -> None:
+    memory = np.full(4, 7.0)
+    write_key(memory, 1, key)
+    assert int(read_key(memory, 1)) == key
+    assert memory[0] == memory[3] == 7.0
 
 
 def test_uniform_numbers_lie_below_one_and_are_uniform() -> None:
