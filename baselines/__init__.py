@@ -5,6 +5,27 @@
 >>> run = baselines.simulate(principal, "uniform", agent="empirical-mean", seed=7)
 >>> run.checkpoints[-1]
 np.int64(10000)
+
+Inside::
+
+    principal.py   Principal, and the requests hold, offer, follow
+    registry.py    names and specs of principals
+    simulation.py  simulate(), and its Run
+    match.py       a principal in one episode
+    trace.py       traces: every round of some episodes
+    comparison.py  compare(), and its Comparison
+    players.py     the principals and settings of a comparison
+    tasks.py       named settings
+    scripted/      scripted principals
+    rl/            trained principals
+    benchmark/     tasks x principals x seeds: play, keep, report
+    reproduce/     what reproduces a claim
+    tuning.py      search for parameters
+    speed/         the table of speeds
+    cli/           the commands
+    __main__.py    the command line
+    files.py       writing to disk
+    pictures.py    figures in notebooks
 """
 
 from baselines import rl as rl

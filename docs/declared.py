@@ -18,11 +18,11 @@ import gymnasium as gym
 import pa_env
 from baselines.registry import PRINCIPALS, factory
 from pa_env import principal_agent_v0, wrappers
-from pa_env.agent_parameters import AGENTS, ScriptedAgent
-from pa_env.envs import gym_env, spaces
+from pa_env.envs import scalar, spaces
 from pa_env.game import Game, Settings
 from pa_env.instances import FAMILIES
 from pa_env.kernel.layout import INFO, OBSERVATIONS, AgentBlock, Block, Overall, Score
+from pa_env.scripted_agents import AGENTS, ScriptedAgent
 
 GYMNASIUM = ("PrincipalAgent-v0", "PrincipalAgentLinear-v0", "PrincipalAgentFollower-v0")
 PETTINGZOO = ("principal_agent_v0", "vector_env")
@@ -139,9 +139,9 @@ def observation(name: str, mode: str = "summary") -> str:
 
 def info(name: str) -> str:
     """The keys of ``info``, what they are, and who may know them."""
-    rows = re.findall(r"^\| ``(\w+)`` \| (.*?) \| (.*?) \|$", gym_env.__doc__ or "", re.MULTILINE)
+    rows = re.findall(r"^\| ``(\w+)`` \| (.*?) \| (.*?) \|$", scalar.__doc__ or "", re.MULTILINE)
     if {key for key, _, _ in rows} != set(INFO):
-        raise LookupError(f"pa_env.envs.gym_env must describe the keys of an info: {', '.join(INFO)}")
+        raise LookupError(f"pa_env.envs.scalar must describe the keys of an info: {', '.join(INFO)}")
     if name == "PrincipalAgentLinear-v0":
         rows.append(("arms", "after a reset: the arms as vectors, (n_arms, dim)", "both"))
     if name == "principal_agent_v0":
@@ -165,7 +165,7 @@ def arguments(name: str) -> str:
         ]
     if name == "PrincipalAgentFollower-v0":
         rows = [row for row in rows if not row[0].startswith("observation")]
-        about = " ".join((gym_env.FollowerEnv.__doc__ or "").split("principal: ")[1].split("render_mode")[0].split())
+        about = " ".join((scalar.FollowerEnv.__doc__ or "").split("principal: ")[1].split("render_mode")[0].split())
         rows.insert(3, ("principal=None", about))
     if name in PETTINGZOO:
         rows = [row for row in rows if not row[0].startswith("autoreset_mode")]

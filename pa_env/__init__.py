@@ -4,10 +4,27 @@ In each round a principal offers an incentive for each arm, an agent picks an ar
 does not know the agent's beliefs, and the agent does not know the principal's rewards.
 
 Five interfaces play one compiled game. The same seed gives the same rounds, bit for bit, in all of them: PettingZoo
-(:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.envs.gym_env`), batched
-(``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.envs.vector_env`), both players batched
-(``principal_agent_v0.vector_env(num_envs=4096)``, :mod:`pa_env.envs.two_player_vector`), and held offers
+(:mod:`pa_env.principal_agent_v0`), Gymnasium (``gym.make("PrincipalAgent-v0")``, :mod:`pa_env.envs.scalar`), batched
+(``gym.make_vec("PrincipalAgent-v0", num_envs=4096)``, :mod:`pa_env.envs.batched`), both players batched
+(``principal_agent_v0.vector_env(num_envs=4096)``, :mod:`pa_env.envs.both_seats`), and held offers
 (:meth:`pa_env.game.Game.hold`) for simulations of a billion rounds.
+
+Inside::
+
+    game.py                the game: rounds of one or many copies, and all calls into the kernel
+    game_state.py          the state of these copies: how episodes begin, and what can be read from them
+    kernel/                the compiled game, and the layout of its data
+    principal_agent_v0.py  PettingZoo: both players, turn by turn
+    envs/                  Gymnasium: one seat or both, one game or many copies; spaces and pictures
+    wrappers/              other actions for the principal, for learners
+    instances.py           the mean rewards: fixed, or drawn anew each episode
+    scripted_agents.py     the agents by name, and their parameters
+    compiled_agents.py     a user's own agent as two compiled functions
+    python_agents.py       a user's own agent as a Python object
+    rules.py               compiled rules that make offers or withdraw them
+    seeding.py             keys and generators that follow from a seed
+    checks.py              checks of arguments, with messages that name the remedy
+    buffers.py             large arrays that are used again
 
 Keyword arguments, the same everywhere:
 
@@ -56,8 +73,8 @@ def _register() -> None:
         if name not in gym.registry:
             gym.register(
                 name,
-                entry_point=f"pa_env.envs.gym_env:{scalar}",
-                vector_entry_point=f"pa_env.envs.vector_env:{batched}",
+                entry_point=f"pa_env.envs.scalar:{scalar}",
+                vector_entry_point=f"pa_env.envs.batched:{batched}",
                 kwargs=kwargs,
                 order_enforce=False,  # the environments check order and actions themselves,
                 disable_env_checker=True,  # and faster than these two wrappers

@@ -1,6 +1,6 @@
 """The game itself: the state of one or many copies, and the only calls into the kernel.
 
-The environments (:mod:`pa_env.principal_agent_v0`, :mod:`pa_env.envs.gym_env`, :mod:`pa_env.envs.vector_env`) and long
+The environments (:mod:`pa_env.principal_agent_v0`, :mod:`pa_env.envs.scalar`, :mod:`pa_env.envs.batched`) and long
 simulations all hold a :class:`Game`. :meth:`Game.hold` plays a whole stretch of rounds with one offer.
 
 >>> from pa_env.game import Game

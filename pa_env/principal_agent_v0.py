@@ -23,10 +23,10 @@ One whole round:
 
 ``agent=`` is the agent model whose beliefs ``agent_0`` observes as its own and against which regret is computed.
 ``scripted_arm`` is the arm that this agent would play now; playing it gives the same rounds as the other interfaces
-with the same seed. :mod:`pa_env.envs.gym_env` says what the other keys of an info are and who may know them.
+with the same seed. :mod:`pa_env.envs.scalar` says what the other keys of an info are and who may know them.
 
 The agent must see the offer, so the game is not parallelisable: ``parallel_env`` takes turns too, and ignores the idle
-player's action. ``vector_env`` plays many copies at once, both seats open (:mod:`pa_env.envs.two_player_vector`).
+player's action. ``vector_env`` plays many copies at once, both seats open (:mod:`pa_env.envs.both_seats`).
 
 ``env`` and ``raw_env`` are the same: the environment checks order and bounds itself, several times faster than
 PettingZoo's wrappers. Version history: v0, first release.
@@ -43,9 +43,9 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pa_env import checks
 from pa_env.checks import arm_index, known
 from pa_env.envs import spaces
-from pa_env.envs.gym_env import instance_option
-from pa_env.envs.two_player_vector import AGENT, PRINCIPAL, TwoPlayerVectorEnv
-from pa_env.envs.viewer import MODES, Viewer
+from pa_env.envs.both_seats import AGENT, PRINCIPAL, TwoPlayerVectorEnv
+from pa_env.envs.render import MODES, Viewer
+from pa_env.envs.scalar import instance_option
 from pa_env.game import Settings, game_of
 from pa_env.kernel.layout import AGENT_REWARD, Floats32, round_info
 

@@ -45,16 +45,230 @@ two functions (:class:`pa_env.CompiledAgent`), at compiled speed. Both work behi
 copy of a game, each copy gets an agent of its own.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pa_env.agent_parameters import AGENTS, ScriptedAgent
-from pa_env.checks import known
-from pa_env.compiled_agents import CompiledAgent
+from pa_env.checks import at_least, integers, known, numbers, whole
+from pa_env.compiled_agents import CompiledAgent, check_own_bounds, compile_own
+from pa_env.kernel.agents import Kind
+from pa_env.kernel.compiling import address
+from pa_env.kernel.layout import Exploration, Floats, Integers, Order, Ties
+from pa_env.kernel.types import types_memory
 
-__all__ = ["AGENTS", "Agent", "AgentLike", "ScriptedAgent", "agents", "make_agent", "resolve"]
+TIES = {member.name.lower().replace("_", "-"): member for member in Ties}
+EXPLORATIONS = {
+    member.name.lower().replace("_", "-"): member
+    for member in Exploration
+    if member not in (Exploration.FIXED_ARM, Exploration.FUNCTION)
+}
+ORDERS = {"random": Order.RANDOM, "blocks": Order.BLOCKS, "cycle": Order.GIVEN}
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a scripted agent is."""
+
+    kind: Kind
+    about: str  # completes the sentence "The agent ..."
+    parameters: dict[str, Any] = field(default_factory=dict)  # its parameters and their defaults
+    learns: bool = True  # whether its rewards move its means
+    linear_only: bool = False  # whether rewards must be linear
+    iid_only: bool = False  # whether they must not be
+    low_regret: bool = False  # whether its own regret is sublinear
+
+
+GREEDY = {"ties": "lowest", "initial": 0.0}
+EXPLORES = {"c0": 1.0, "exponent": 0.5, "exploration": "uniform"}
+KNOWS = {"ties": "lowest"}
+AGENTS = {
+    "empirical-mean": Declaration(Kind.LEARNER, "learns and never explores", GREEDY),
+    "exploratory": Declaration(Kind.LEARNER, "learns and explores", EXPLORES | GREEDY),
+    "oracle": Declaration(Kind.ORACLE, "knows its means", KNOWS, learns=False),
+    "exploratory-oracle": Declaration(Kind.ORACLE, "knows its means and explores", EXPLORES | KNOWS, learns=False),
+    "ols": Declaration(Kind.LEARNER, "learns by least squares and never explores", GREEDY, linear_only=True),
+    "ucb": Declaration(Kind.UCB, "keeps its own regret low by optimism", low_regret=True),
+    "thompson": Declaration(Kind.THOMPSON, "keeps its own regret low by sampling", low_regret=True),
+    "exp3": Declaration(Kind.EXP3, "keeps its own regret low whatever the rewards", low_regret=True),
+    "logit": Declaration(Kind.LOGIT, "learns and errs at random", {"temperature": 0.1, "knows_means": False} | GREEDY),
+    "types": Declaration(
+        Kind.TYPES,
+        "is a population of types, one of which answers in each round",
+        {"types": 2, "order": "random", "temperature": 0.0} | KNOWS,
+        learns=False,
+        iid_only=True,
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptedAgent:
+    """An agent that the kernel plays; made by :func:`pa_env.make_agent`.
+
+    Args:
+        name: one of :func:`pa_env.agents`.
+        c0: exploration constant, at least 0; 0: it never explores.
+        exponent: of the exploration rate, at least 0.
+        exploration: which arm it explores among those that do not maximise: "uniform", "worst" for the principal
+            (lowest theta_a - pi_a), "round-robin", "target" (the largest incentive), the index of an arm, or a function
+            with the arguments of ``choose`` of :class:`pa_env.CompiledAgent`, whose memory is empty; it may return any
+            arm, or -1 not to explore in this round.
+        ties: which maximiser it plays: the "lowest" index, the "highest", "random", or "largest-incentive".
+        initial: empirical means before the first play, one number or one per arm; with linear rewards the first
+            estimate of s (a vector, or 0).
+        temperature: of a logit choice, at least 0; 0: it maximises.
+        knows_means: whether a logit agent knows its means.
+        types: the number of types, or their means (J, n_arms).
+        order: which type answers: "random", "blocks", "cycle", or a list of the types of the rounds.
+    """
+
+    name: str
+    c0: float = 0.0
+    exponent: float = 0.5
+    exploration: str | int | Callable[..., int] = "uniform"
+    ties: str = "lowest"
+    initial: float | tuple[float, ...] = 0.0
+    temperature: float = 0.0
+    knows_means: bool = False
+    types: int | tuple[tuple[float, ...], ...] = 0
+    order: str | tuple[int, ...] = "random"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "c0", at_least("c0", self.c0, 0.0))
+        object.__setattr__(self, "exponent", at_least("exponent", self.exponent, 0.0))
+        object.__setattr__(self, "temperature", at_least("temperature", self.temperature, 0.0))
+        known("ties", self.ties, TIES)
+        if isinstance(self.exploration, str):
+            known("exploration", self.exploration, EXPLORATIONS)
+        elif callable(self.exploration):
+            compile_own("exploration", self.exploration)
+        else:
+            whole("exploration", self.exploration, 0)
+        if not isinstance(self.knows_means, bool | np.bool_):
+            raise TypeError(f"knows_means = {self.knows_means!r} must be True or False")
+        initial = numbers("initial", self.initial)
+        if initial.ndim > 1 or not np.isfinite(initial).all():
+            raise ValueError(f"initial = {self.initial!r} must be one finite number, or one for each arm")
+        # Tuples, so that the dataclass stays hashable and comparable.
+        object.__setattr__(self, "initial", float(initial) if initial.ndim == 0 else tuple(initial.tolist()))
+        if self.name == "types":
+            self._check_types()
+
+    def _check_types(self) -> None:
+        """Raise unless the types and their order go together."""
+        if isinstance(self.types, list | tuple | np.ndarray):
+            means = numbers("types", self.types)
+            if means.ndim != 2 or not means.size or not ((means >= 0.0) & (means <= 1.0)).all():
+                raise ValueError(
+                    f"types of shape {means.shape} must be a number of types, or means in [0, 1], an array (n_types,"
+                    " n_arms)"
+                )
+            object.__setattr__(self, "types", tuple(tuple(row) for row in means.tolist()))
+        else:
+            object.__setattr__(self, "types", whole("types", self.types, 1))
+        if isinstance(self.order, list | tuple | np.ndarray) and len(self.order):
+            order = integers("order", self.order, len(self.order), self.n_types)
+            object.__setattr__(self, "order", tuple(order.tolist()))
+        elif not isinstance(self.order, str):
+            raise ValueError(
+                f"order = {self.order!r} must be one of {', '.join(ORDERS)}, or the types of the rounds as a list"
+            )
+        else:
+            known("order", self.order, ORDERS)
+
+    @property
+    def declaration(self) -> Declaration:
+        """What it is."""
+        return AGENTS[self.name]
+
+    @property
+    def is_oracle(self) -> bool:
+        """Whether it knows the true means."""
+        return self.knows_means or not self.declaration.learns
+
+    @property
+    def n_types(self) -> int:
+        """The number of types, 0 unless it is a population."""
+        return self.types if isinstance(self.types, int) else len(self.types)
+
+    @property
+    def kind(self) -> Kind:
+        """How the kernel plays it: a logit agent at temperature 0 is greedy."""
+        if self.declaration.kind == Kind.LOGIT and self.temperature == 0.0:
+            return Kind.ORACLE if self.knows_means else Kind.LEARNER
+        return self.declaration.kind
+
+    @property
+    def tells_law(self) -> bool:
+        """Whether the probabilities of its choices are known."""
+        return self.kind != Kind.THOMPSON and not callable(self.exploration)
+
+    def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
+        """Write it into a game's record of rules (:data:`pa_env.kernel.layout.RULES`)."""
+        if self.declaration.linear_only and not dim:
+            raise ValueError(
+                f"agent = {self.name!r} needs linear rewards: use 'empirical-mean', or instance='unit-ball'"
+            )
+        if self.declaration.iid_only and dim:
+            raise ValueError(f"agent = {self.name!r} has means of its own, and rewards here are linear: use 'oracle'")
+        rules["kind"], rules["knows"], rules["learns"] = self.kind, self.is_oracle, not self.is_oracle
+        rules["maximises"] = self.kind in (Kind.LEARNER, Kind.ORACLE, Kind.TYPES) and self.temperature == 0.0
+        rules["c0"], rules["exponent"], rules["temperature"] = self.c0, self.exponent, self.temperature
+        rules["ties"], rules["exploration"] = TIES[self.ties], self._exploration(n_arms)
+        rules["n_types"], rules["draws_types"] = self.n_types, isinstance(self.types, int)
+        rules["order"] = ORDERS[self.order] if isinstance(self.order, str) else Order.GIVEN
+        self.write_addresses(rules)
+
+    def write_addresses(self, rules: NDArray[Any]) -> None:
+        """Write the address of the user's exploration function in this process."""
+        rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
+
+    def _exploration(self, n_arms: int) -> int:
+        """The code of its exploration in a game."""
+        if callable(self.exploration):
+            check_own_bounds(compile_own("exploration", self.exploration), None, n_arms, np.zeros(0))
+            return Exploration.FUNCTION
+        if isinstance(self.exploration, str):
+            return EXPLORATIONS[self.exploration]
+        if self.exploration >= n_arms:
+            raise ValueError(
+                f"exploration = {self.exploration} must be an arm's index below n_arms = {n_arms}, a function, or one"
+                f" of {', '.join(EXPLORATIONS)}"
+            )
+        return Exploration.FIXED_ARM + self.exploration
+
+    def initial_for(self, n_arms: int, dim: int) -> Floats:
+        """Initial means (n_arms,), or the first estimate of s (dim,) when linear."""
+        size, what = (dim, "dim") if dim else (n_arms, "n_arms")
+        values = np.atleast_1d(np.asarray(self.initial, dtype=np.float64))
+        if values.size not in (1, size):
+            raise ValueError(
+                f"initial has {values.size} numbers, the game has {what} = {size}: pass one number or {size}"
+            )
+        return np.broadcast_to(values, (size,)).copy()  # writeable, so that compiled code is the same for all
+
+    def memory_for(self, n_arms: int) -> Floats:
+        """What the kernel keeps for it (M,), at the beginning of an episode."""
+        if self.declaration.kind == Kind.EXP3:
+            return np.zeros(n_arms)
+        memory = np.zeros(types_memory(self.n_types, n_arms))
+        if not isinstance(self.types, int):
+            means = np.array(self.types)
+            if means.shape[1] != n_arms:
+                raise ValueError(
+                    f"types of shape {means.shape} must have a mean for each arm: shape ({self.n_types}, {n_arms})"
+                )
+            memory[: means.size] = means.ravel()
+        return memory
+
+    def order_given(self) -> Integers:
+        """The types of the rounds, if they are given; empty if not."""
+        if self.order == "cycle":
+            return np.arange(self.n_types)
+        return np.array([] if isinstance(self.order, str) else self.order, np.int64)
 
 
 class Agent(Protocol):

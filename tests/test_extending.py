@@ -20,7 +20,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
                 "    elif kind == Kind.EXP3:\n        arm =",
             ),
         ],
-        "pa_env/agent_parameters.py": [
+        "pa_env/scripted_agents.py": [
             ("AGENTS = {\n", 'AGENTS = {\n    "contrary": Declaration(Kind.CONTRARY, "plays the last arm"),\n')
         ],
     },

@@ -1,6 +1,7 @@
-"""Imports point one way: whoever stands above may import whoever stands below, and nothing imports in a circle."""
+"""The tree shows the architecture: imports point one way, and the text of each folder lists what is inside."""
 
 import ast
+import re
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -93,3 +94,14 @@ def test_the_kernel_is_compiled_from_the_sources_that_its_digest_covers(graph: d
                 other in ("pa_env.kernel.layout", "pa_env.kernel.compiling") or other.startswith("pa_env.kernel")
                 for other in graph[name]
             )
+
+
+@pytest.mark.parametrize("folder", sorted(name for name, path in MODULES.items() if path.name == "__init__.py"))
+def test_the_text_of_a_folder_lists_what_is_inside(folder: str) -> None:
+    """In lines such as ``    game.py   the game`` and ``    envs/   the environments``, each module once."""
+    init = MODULES[folder]
+    text = ast.get_docstring(ast.parse(init.read_text()), clean=False) or ""
+    names = re.findall(r"^    (\w+(?:\.py|/)) +\S", text, re.MULTILINE)
+    inside = [f"{path.parent.name}/" for path in init.parent.glob("*/__init__.py")]
+    inside += [path.name for path in init.parent.glob("*.py") if path != init]
+    assert sorted(names) == sorted(inside), f"mend the list in the docstring of {init}"

@@ -1,9 +1,32 @@
 """Tasks x principals x seeds: what is played, who plays it, where it is kept, and what it says.
 
-``specs`` makes what a string names (with ``own``: users' own code), ``blocks`` plays some seeds of a principal in a
-task, ``store`` keeps results (with ``manifest`` and ``versions``: what made them), ``processes`` and ``cluster`` play
-many blocks at once (with ``waiting``: what is left), ``sweep`` brings these together (with ``progress``). ``results``
-reads them again, ``statistics`` and ``behaviour`` say what they show, ``tables``, ``overview``, ``figures`` (with
-``styles``
-and ``drawing``) and ``page`` show it, and ``report`` and ``leaderboard`` put it in files.
+Inside::
+
+    specs.py        specs: strings that name a principal, an agent or an instance
+    own.py          Users' own code, and its digest
+    blocks.py       a block: one principal in one task on a range of seeds
+    sweep.py        a whole benchmark, by any engine
+    processes.py    local processes
+    cluster.py      Ray
+    waiting.py      the queue of unplayed blocks
+    progress.py     progress of a sweep
+    store.py        the folder of results
+    manifest.py     benchmark.json: what made the results
+    versions.py     versions that results depend on
+    results.py      results as one table
+    statistics.py   means, paired differences, growth
+    intervals.py    intervals of means
+    aggregates.py   scores across tasks
+    behaviour.py    what principals did
+    verdict.py      who is best, and how surely
+    tables.py       tables for terminals and pages
+    latex.py        tables for papers
+    overview.py     all principals in all tasks
+    figures.py      figures of a task
+    drawing.py      lines and labels
+    styles.py       colours and markers
+    heat_map.py     heat maps of regret
+    page.py         one HTML page
+    report.py       the report folder
+    leaderboard.py  a ranking in Markdown
 """

@@ -6,6 +6,19 @@
 
 Playing one needs NumPy and Numba; training one (:mod:`baselines.rl.training`, ``pa-bench train``) needs the extra
 ``[train]``.
+
+Inside::
+
+    view.py         what a trained principal sees, and its prices
+    trained.py      a trained principal as a compiled rule
+    policy_file.py  a policy on disk
+    features.py     networks that treat arms alike
+    vec_env.py      the batched game for Stable-Baselines3
+    belief_envs.py  the batched game with beliefs about the agent
+    mixture.py      several games as one environment
+    training.py     training from scratch
+    evaluate.py     many games of a model at once
+    recipes.py      how shipped policies are trained
 """
 
 from pathlib import Path

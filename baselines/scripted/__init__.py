@@ -1,1 +1,10 @@
-"""Scripted principals, one file per algorithm; :func:`baselines.make` makes them by name."""
+"""Scripted principals, one file per algorithm; :func:`baselines.make` makes them by name.
+
+Inside::
+
+    paper/     Liu & Ratliff (ICML 2025)
+    peers/     its predecessors and peers
+    ours/      without a theorem, best in practice
+    simple.py  no incentive, a fixed offer, the best response
+    arms.py    the check of the vectors of arms
+"""

@@ -10,7 +10,7 @@ import pa_env  # noqa: F401 - registers the environments
 from baselines.speed.row import DRAWS, ROUNDS, Row, batched, held, numpy_draws
 from pa_env import CompiledAgent, principal_agent_v0
 from pa_env.compiled_agents import further_normal
-from pa_env.envs.two_player_vector import TwoPlayerVectorEnv
+from pa_env.envs.both_seats import TwoPlayerVectorEnv
 from pa_env.game import Game
 from pa_env.kernel.layout import Floats
 from pa_env.rules import compile_rule

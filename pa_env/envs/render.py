@@ -1,6 +1,6 @@
 """Pictures of a game: plain text for a terminal, pixels for an animation.
 
-A :class:`Frame` is what there is to see after ``t`` rounds. It is drawn by
+A :class:`Frame` is what there is to see after ``t`` rounds; a :class:`Viewer` takes it from a game. It is drawn by
 
 ========  =============  ====================================================================
 function  render_mode    gives
@@ -32,11 +32,16 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
+from pa_env.checks import known
+from pa_env.game import Game
+from pa_env.kernel.layout import Block, Overall, Row, block_columns, overall_column
+
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MODES = ("ansi", "rgb_array", "human")
 ROWS = 20  # arms in a text frame: with the lines around them they fit a terminal of 30 lines
 SIZE = (960, 540)  # pixels, width first
 HIDDEN = "hidden from the principal"
@@ -91,6 +96,62 @@ class Frame:
     """The agent's name, for the title."""
     curve: NDArray[np.float64]
     """Points (t, cumulative regret) recorded so far, (n, 2); n may be 0."""
+
+
+class Viewer:
+    """The ``render()`` of every environment: draws the first copy of a game, and costs nothing until it is called.
+
+    It remembers the regret at each frame for the curve.
+
+    Args:
+        game: the game to draw.
+        mode: one of ``MODES``, or None: nothing is drawn.
+    """
+
+    def __init__(self, game: Game, mode: str | None) -> None:
+        if mode is not None:
+            known("render_mode", mode, MODES)
+        self.game, self.mode = game, mode
+        self._curve: list[tuple[int, float]] = []
+
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Draw a frame: text, an image (height, width, 3), or None after writing the text to the terminal."""
+        if self.mode is None:
+            raise ValueError(f"render_mode = None draws nothing: make the environment with one of {', '.join(MODES)}")
+        self.game.check_begun()
+        frame = self._frame()
+        if self.mode == "ansi":
+            return ansi(frame)
+        if self.mode == "rgb_array":
+            return rgb(frame)
+        human(frame)
+        return None
+
+    def _frame(self) -> Frame:
+        game, k = self.game, self.game.n_arms
+        t, totals = game.rounds_played, game.totals()
+        if self._curve and self._curve[-1][0] >= t:
+            self._curve = [point for point in self._curve if point[0] < t]  # a new episode, or a second look
+        self._curve.append((t, totals["regret"]))
+        summary = game.summary[0].astype(np.float64)
+        means = game.means[0].copy()
+        return Frame(
+            t=t,
+            horizon=game.horizon,
+            offer=summary[block_columns(Block.OFFER, k)],
+            arm=int(game.arrays.state["arm"][0]) if t else None,
+            reward=float(summary[overall_column(Overall.REWARD, k)]) if t else None,
+            utility=totals["utility"],
+            theta_hat=summary[block_columns(Block.THETA_HAT, k)],
+            plays=game.plays[0].copy(),
+            beliefs=means,
+            optimal_incentives=means.max() - means,
+            theta=game.arrays.arms[0, Row.THETA].copy(),
+            mu=game.arrays.arms[0, Row.MU].copy(),
+            regret=totals["regret"],
+            agent=getattr(game.agent, "name", type(game.agent).__name__),
+            curve=np.array(self._curve, dtype=np.float64),
+        )
 
 
 def ansi(frame: Frame) -> str:

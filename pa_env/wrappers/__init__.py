@@ -21,6 +21,12 @@ Discrete(105)
 | ``ForLearning`` | arm x rung, one integer | on that arm, one of five prices near what it refused and accepted |
 
 To learn from scratch, use :func:`ForLearning`, which also gives the observation "learning".
+
+Inside::
+
+    base.py    a menu of actions, for one environment or a batch
+    menus.py   five menus
+    ladder.py  ForLearning: a ladder of prices, and its observation
 """
 
 from pa_env.wrappers.ladder import ForLearning

@@ -10,8 +10,8 @@ from gymnasium.vector.utils import batch_space
 
 from pa_env.checks import at_least, numbers
 from pa_env.envs import spaces
-from pa_env.envs.gym_env import PrincipalEnv
-from pa_env.envs.vector_env import PrincipalVectorEnv
+from pa_env.envs.batched import PrincipalVectorEnv
+from pa_env.envs.scalar import PrincipalEnv
 from pa_env.game import Game
 from pa_env.kernel.layout import UNTRIED, Block, Floats, Integers, block_columns
 

@@ -19,7 +19,7 @@ from baselines import Principal, Run, follow, hold, offer, simulate
 from baselines.principal import Outcome, Rounds
 from baselines.registry import factory, principals
 from pa_env import IID, make_agent, principal_agent_v0
-from pa_env.envs.gym_env import FollowerEnv
+from pa_env.envs.scalar import FollowerEnv
 from pa_env.game import Game
 from pa_env.kernel.layout import SCORES
 from pa_env.rules import compile_rule

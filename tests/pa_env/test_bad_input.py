@@ -17,8 +17,8 @@ from numpy.testing import assert_equal
 
 import pa_env
 from pa_env import principal_agent_v0
-from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
-from pa_env.envs.vector_env import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.envs.batched import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
 from pa_env.game import Game
 from pa_env.kernel.layout import OBSERVATIONS
 from pa_env.rules import StopRule, compile_rule
@@ -879,7 +879,7 @@ def test_threads_cannot_hang_a_batched_environment() -> None:
     """An environment is for one thread; two of them get wrong numbers or an error, but both come to an end."""
     code = (
         "import threading, numpy as np\n"
-        "from pa_env.envs.vector_env import PrincipalVectorEnv\n"
+        "from pa_env.envs.batched import PrincipalVectorEnv\n"
         "envs = PrincipalVectorEnv(64, n_arms=3, horizon=50)\n"
         "envs.reset(seed=0)\n"
         "def step():\n"

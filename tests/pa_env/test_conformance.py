@@ -18,8 +18,8 @@ from pettingzoo.env_registry import registration
 
 import pa_env
 from pa_env import principal_agent_v0
-from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
-from pa_env.envs.vector_env import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.envs.batched import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
 from pa_env.wrappers import ForLearning, RescaleIncentive
 
 with warnings.catch_warnings():  # PettingZoo's tests import PettingZoo's games in a way that it deprecates

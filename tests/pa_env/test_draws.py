@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from pa_env import IID, Linear, make_agent, principal_agent_v0
-from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
+from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
 from pa_env.game import Game
 from pa_env.kernel import draws
 from pa_env.kernel.layout import Row

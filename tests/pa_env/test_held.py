@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from pa_env import IID, game
 from pa_env.checks import UNBOUNDED
-from pa_env.envs.gym_env import PrincipalEnv
+from pa_env.envs.scalar import PrincipalEnv
 from pa_env.game import Game
 from pa_env.kernel.layout import Stop
 from pa_env.rules import StopRule, compile_rule

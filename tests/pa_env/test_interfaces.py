@@ -34,8 +34,8 @@ from helpers import (
 from numpy.testing import assert_array_equal
 
 from pa_env import principal_agent_v0
-from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
-from pa_env.envs.vector_env import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.envs.batched import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
 from pa_env.game import Game
 from pa_env.rules import StopRule
 

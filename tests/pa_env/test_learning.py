@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_equal
 
 import pa_env
 from pa_env import principal_agent_v0
-from pa_env.envs.gym_env import PrincipalEnv
-from pa_env.envs.vector_env import PrincipalVectorEnv
+from pa_env.envs.batched import PrincipalVectorEnv
+from pa_env.envs.scalar import PrincipalEnv
 from pa_env.wrappers import ForLearning
 
 K, T = 3, 40

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pa_env import IID
-from pa_env.envs.gym_env import PrincipalEnv
+from pa_env.envs.scalar import PrincipalEnv
 from pa_env.game import Game
 
 AGENTS = ("ucb", "thompson", "exp3")

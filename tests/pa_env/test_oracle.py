@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracle import Replay, draw_instance, episode_key, random_offer
 
 from pa_env import IID, Linear, ScriptedAgent, make_agent
-from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
+from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
 
 SEEDS = st.integers(0, 2**32)
 TIES = st.sampled_from(["lowest", "highest", "random", "largest-incentive"])

@@ -70,7 +70,7 @@ import sys, gymnasium as gym, numpy as np, pa_env
 env = gym.make("PrincipalAgent-v0", render_mode="rgb_array")
 env.reset(seed=1)
 env.step(np.zeros(5))
-assert not sys.modules.keys() & {"matplotlib", "pa_env.envs.render"}
+assert "matplotlib" not in sys.modules
 env.render()
 assert "matplotlib" in sys.modules
 """
@@ -151,7 +151,18 @@ def test_every_module_has_its_page_and_its_examples_run(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["game", "gym_env", "instances", "principal_agent_v0", "rules", "scripted_agents", "vector_env", "wrappers"]
+    "name",
+    [
+        "game",
+        "envs.scalar",
+        "envs.batched",
+        "envs.both_seats",
+        "instances",
+        "principal_agent_v0",
+        "rules",
+        "scripted_agents",
+        "wrappers",
+    ],
 )
 def test_what_users_call_comes_with_an_example(name: str) -> None:
     examples = doctest.DocTestFinder().find(importlib.import_module(f"pa_env.{name}"))

@@ -16,8 +16,8 @@ from oracle import exploration_probability
 from scipy import stats
 
 from pa_env import IID, make_agent, principal_agent_v0
-from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
-from pa_env.envs.vector_env import PrincipalVectorEnv
+from pa_env.envs.batched import PrincipalVectorEnv
+from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
 from pa_env.game import Game
 
 SEEDS = st.integers(0, 2**32)

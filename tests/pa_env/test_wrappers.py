@@ -16,8 +16,8 @@ from numpy.testing import assert_equal
 
 import pa_env
 from pa_env import principal_agent_v0, wrappers
-from pa_env.envs.gym_env import FollowerEnv, PrincipalEnv
-from pa_env.envs.vector_env import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.envs.batched import FollowerVectorEnv, PrincipalVectorEnv
+from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
 
 K, T, MOST = 3, 12, 4.0
 WRAPPERS: dict[str, Callable[..., Any]] = {

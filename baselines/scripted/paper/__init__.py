@@ -1,1 +1,17 @@
-"""The principals of Liu & Ratliff (ICML 2025), and what they are made of."""
+"""The principals of Liu & Ratliff (ICML 2025), and what they are made of.
+
+Inside::
+
+    elimination.py          Algorithm 1
+    elimination_offline.py  Algorithm 4
+    exploratory.py          Algorithm 5
+    exploratory_oracle.py   Algorithm 6
+    linear.py               Algorithm 7
+    ablations.py            these with one part left out
+    phased.py               the common part of phased eliminations
+    search.py               searches for an incentive
+    steiner.py              search by Steiner potentials
+    knowledge.py            the set of possible parameters
+    polygons.py             convex polygons
+    design.py               G-optimal designs
+"""

@@ -12,7 +12,7 @@ ended by ``reset(options={"reset_mask": mask})``).
 >>> rewards.shape, info["regret"].shape, info["optimal_incentives"].shape
 ((64,), (64,), (64, 3))
 
-``info["_regret"]`` and similar keys mark the copies that played a round in this step. :mod:`pa_env.envs.gym_env` says
+``info["_regret"]`` and similar keys mark the copies that played a round in this step. :mod:`pa_env.envs.scalar` says
 what each key is and who may know it. An environment is for one thread.
 """
 
@@ -31,9 +31,9 @@ from pa_env import checks
 from pa_env.buffers import Buffers
 from pa_env.checks import copy_seeds, integers, known
 from pa_env.envs import spaces
-from pa_env.envs.gym_env import Info, instance_option
 from pa_env.envs.principal_driver import PrincipalDriver, PrincipalLike
-from pa_env.envs.viewer import MODES, Viewer
+from pa_env.envs.render import MODES, Viewer
+from pa_env.envs.scalar import Info, instance_option
 from pa_env.game import Game, Settings, game_of
 from pa_env.kernel.layout import (
     AGENT_REWARD,

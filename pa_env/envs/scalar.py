@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 from pa_env.checks import arm_index, seed_of
 from pa_env.envs import spaces
 from pa_env.envs.principal_driver import PrincipalDriver, PrincipalLike
-from pa_env.envs.viewer import MODES, Viewer
+from pa_env.envs.render import MODES, Viewer
 from pa_env.game import Game, Settings, game_of
 from pa_env.kernel.layout import AGENT_REWARD, Floats, Floats32, round_info
 

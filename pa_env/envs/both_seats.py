@@ -13,7 +13,7 @@ seed s + i. One whole round:
 ((64, 20), (64, 10), (64,), (64,))
 
 All copies begin and end together: after ``horizon`` rounds ``terminated`` is True for all of them, and ``reset()``
-begins the next episode. :mod:`pa_env.envs.gym_env` says what each key of ``info`` is and who may know it.
+begins the next episode. :mod:`pa_env.envs.scalar` says what each key of ``info`` is and who may know it.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from pa_env import checks
 from pa_env.checks import copy_seeds, integers
 from pa_env.envs import spaces
-from pa_env.envs.gym_env import instance_option
+from pa_env.envs.scalar import instance_option
 from pa_env.game import Settings, game_of
 from pa_env.kernel.layout import AGENT_REWARD, UTILITY, Flags, Floats, Floats32, Integers, round_infos
 
