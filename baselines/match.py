@@ -9,7 +9,7 @@ from baselines.principal import Hold, Principal
 from baselines.trace import Trace
 from pa_env.game import Game
 from pa_env.kernel.episodes import Recorded
-from pa_env.kernel.episodes import Trace as Column
+from pa_env.kernel.episodes import TraceColumn as Column
 from pa_env.kernel.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
 from pa_env.rules import Rule, compile_rule
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from pa_env.checks import arm_index, finite, seed_of, whole
 from pa_env.game import Game, principal_seed
-from pa_env.kernel.layout import NO_ARM, Floats, Floats32, Integers, Overall
+from pa_env.kernel.layout import NO_ARM, Floats, Floats32, Integers, SummaryNumber
 from pa_env.rules import StopRule
 
 
@@ -226,10 +226,12 @@ class Principal:
         state = tuple(self._twin(i) for i in range(len(batch))) if state is None else state
         offers = np.empty((len(batch), self.n_arms))
         for i, (principal, seen) in enumerate(zip(state, batch, strict=True)):
-            if seen[Overall.TIME - len(Overall)] == 0:
+            if seen[SummaryNumber.TIME - len(SummaryNumber)] == 0:
                 principal._next_episode()
             else:
-                principal.observe(int(seen[: self.n_arms].argmax()), float(seen[Overall.REWARD - len(Overall)]))
+                principal.observe(
+                    int(seen[: self.n_arms].argmax()), float(seen[SummaryNumber.REWARD - len(SummaryNumber)])
+                )
             offers[i] = principal.offer()
         return (offers if np.ndim(observation) > 1 else offers[0]), state
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from baselines.files import whole_file
 from pa_env.kernel.episodes import TRACE, VECTORS
-from pa_env.kernel.episodes import Trace as Column
+from pa_env.kernel.episodes import TraceColumn as Column
 from pa_env.kernel.layout import Floats
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ import pa_env
 from baselines.registry import PRINCIPALS, factory
 from pa_env import principal_agent_v0, wrappers
 from pa_env.envs import scalar, spaces
-from pa_env.game import Game, Settings
+from pa_env.game import Game, GameSettings
 from pa_env.instances import FAMILIES
-from pa_env.kernel.layout import INFO, OBSERVATIONS, AgentBlock, Block, Overall, Score
+from pa_env.kernel.layout import INFO, OBSERVATIONS, AgentBlock, Score, SummaryBlock, SummaryNumber
 from pa_env.scripted_agents import AGENTS, ScriptedAgent
 
 GYMNASIUM = ("PrincipalAgent-v0", "PrincipalAgentLinear-v0", "PrincipalAgentFollower-v0")
@@ -118,8 +118,8 @@ def observation(name: str, mode: str = "summary") -> str:
         said = comments(AgentBlock, OFFER="the offer to be answered", PLAY_SHARE="plays / horizon")
         overall = {"TIME": "rounds played / horizon"}
     else:
-        box, blocks, said = spaces.principal_observations(game, mode), OBSERVATIONS[mode], comments(Block)
-        overall = comments(Overall)
+        box, blocks, said = spaces.principal_observations(game, mode), OBSERVATIONS[mode], comments(SummaryBlock)
+        overall = comments(SummaryNumber)
         if mode == "learning":
             said |= {
                 "PLAY_SHARE": "log(1 + plays) / 4",
@@ -154,7 +154,7 @@ def arguments(name: str) -> str:
     text = (pa_env.__doc__ or "").split("Keyword arguments, the same everywhere:")[1]
     found = re.findall(r"^- ``(.+?)``: (.*?)(?=^- |\Z)", text, re.MULTILINE | re.DOTALL)
     names = {each.split("=")[0] for each, _ in found}
-    if names != set(Settings.__annotations__) | OWN_ARGUMENTS:
+    if names != set(GameSettings.__annotations__) | OWN_ARGUMENTS:
         raise LookupError(f"pa_env must describe every keyword argument, and describes {', '.join(sorted(names))}")
     rows = [(argument, " ".join(about.split())) for argument, about in found]
     if name in GYMNASIUM:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from pa_env import checks
 from pa_env.checks import BOOL, INT64, whole
-from pa_env.game_state import GameState, Settings
+from pa_env.game_state import GameSettings, GameState
 from pa_env.kernel.agents import ask
 from pa_env.kernel.compiling import Direct, machine_code
 from pa_env.kernel.episodes import TRACE, Recorded, Work, play_episodes, record
@@ -37,14 +37,14 @@ from pa_env.kernel.layout import (
     Flags,
     Floats,
     Integers,
-    Result,
+    RoundResult,
 )
 from pa_env.kernel.play import follow, play
 from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, compiled_for, rule_pointer
 from pa_env.scripted_agents import ScriptedAgent
 from pa_env.seeding import principal_seed
 
-__all__ = ["Followed", "Game", "Held", "Settings", "game_of", "principal_seed"]
+__all__ = ["Followed", "Game", "GameSettings", "Held", "game_of", "principal_seed"]
 
 CHUNK = 10_000_000  # rounds between two checks for Ctrl-C, about 50 ms
 DEFAULT = np.zeros(0, np.int64)  # one round of each copy; no arm is forced
@@ -74,7 +74,7 @@ _WITH_RULE: dict[tuple[Callable[..., int], bool], Callable[..., int]] = {}  # li
 _ASK, _LAWS = Direct(ask), Direct(choice_laws)
 
 
-def game_of(settings: Settings, copies: int = 1, known: Sequence[str] = ()) -> "Game":
+def game_of(settings: GameSettings, copies: int = 1, known: Sequence[str] = ()) -> "Game":
     """A game from the keyword arguments of an interface; an unknown one is an error that lists all known ones.
 
     Args:
@@ -83,8 +83,8 @@ def game_of(settings: Settings, copies: int = 1, known: Sequence[str] = ()) -> "
         known: names of the interface's other arguments, for the error message.
     """
     for name in settings:
-        if name not in Settings.__annotations__:
-            names = ", ".join((*Settings.__annotations__, *known))
+        if name not in GameSettings.__annotations__:
+            names = ", ".join((*GameSettings.__annotations__, *known))
             raise TypeError(f"unexpected keyword argument {name!r}; known: {names}")
     return Game(copies=copies, **settings)
 
@@ -112,8 +112,8 @@ class Game(GameState):
             which: (N,), the copies that play; None: all.
 
         Returns:
-            The results of the round, (N, len(Result) - 1 + K) with the columns of
-            :class:`pa_env.kernel.layout.Result`; zero for copies that did not play.
+            The results of the round, (N, len(RoundResult) - 1 + K) with the columns of
+            :class:`pa_env.kernel.layout.RoundResult`; zero for copies that did not play.
         """
         offered = checks.offers("incentives", offers, self._offers_shape)
         forced = rounds = DEFAULT
@@ -255,7 +255,7 @@ class Game(GameState):
             memory: the rule's own, a vector of float64.
             offers: (1, K), output: the last offer.
             rows: (rounds, len(Trace) + 3 K), output: a row for each round to play, with the columns of
-                :class:`pa_env.kernel.episodes.Trace`.
+                :class:`pa_env.kernel.episodes.TraceColumn`.
             last: arm and reward X of the round before, as the rule is told them.
             stop: when to end earlier.
 
@@ -283,7 +283,7 @@ class Game(GameState):
             results = self.play(offers)
             if stop is not None:
                 stop.count(int(results[0, ARM]))
-            row[:TRACE] = self.rounds_played, target, *results[0, [ARM, REWARD, AGENT_REWARD, Result.REGRET]]
+            row[:TRACE] = self.rounds_played, target, *results[0, [ARM, REWARD, AGENT_REWARD, RoundResult.REGRET]]
             row[TRACE:] = np.concatenate([offers[0], beliefs, results[0, OPTIMAL:]])
         return len(rows)
 

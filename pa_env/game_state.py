@@ -25,13 +25,13 @@ from pa_env.kernel.layout import (
     OPTIMAL,
     PRINCIPAL_SUM,
     SCORES,
+    ArmRow,
     Flags,
     Floats,
     Floats32,
     Integers,
     LinearArrays,
     Rewards,
-    Row,
     new_arrays,
     new_linear_arrays,
 )
@@ -46,7 +46,7 @@ PER_COPY = ("state", "arms", "plays", "totals", "summary", "memory")  # arrays w
 _VIEW_AGENTS, _SUM_SCORES, _FIND_BAD = Direct(view_agents), Direct(sum_scores), Direct(find_bad)
 
 
-class Settings(TypedDict, total=False):
+class GameSettings(TypedDict, total=False):
     """Keyword arguments of every interface; :mod:`pa_env` says what they mean."""
 
     n_arms: int | None
@@ -165,7 +165,7 @@ class GameState:
                 linear.vectors[where], state["noise"][where] = instance.arms, instance.noise  # type: ignore[union-attr]
                 linear.parameters[where] = np.stack([instance.s, instance.nu])  # type: ignore[union-attr]
             else:
-                arms[where, Row.MU], arms[where, Row.THETA] = instance.mu, instance.theta
+                arms[where, ArmRow.MU], arms[where, ArmRow.THETA] = instance.mu, instance.theta
                 state["rewards"][where] = instance.code
 
     def one_copy(self, i: int) -> Self:
@@ -186,7 +186,7 @@ class GameState:
             s, nu = self.linear.parameters[i]
             return Linear(self.linear.vectors[i], s, nu, float(self.arrays.state["noise"][i]))
         rewards = Rewards(int(self.arrays.state["rewards"][i])).name.lower()
-        return IID(self.arrays.arms[i, Row.MU], self.arrays.arms[i, Row.THETA], rewards)
+        return IID(self.arrays.arms[i, ArmRow.MU], self.arrays.arms[i, ArmRow.THETA], rewards)
 
     def principal_seed(self, i: int = 0) -> int:
         """The seed of the principal in copy ``i``'s episode: in the first one, the seed that the game was given."""

@@ -46,7 +46,7 @@ from pa_env.envs import spaces
 from pa_env.envs.both_seats import AGENT, PRINCIPAL, TwoPlayerVectorEnv
 from pa_env.envs.render import MODES, Viewer
 from pa_env.envs.scalar import instance_option
-from pa_env.game import Settings, game_of
+from pa_env.game import GameSettings, game_of
 from pa_env.kernel.layout import AGENT_REWARD, Floats32, round_info
 
 
@@ -67,7 +67,7 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
     }
 
     def __init__(
-        self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[Settings]
+        self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[GameSettings]
     ) -> None:
         super().__init__()
         self.game = game_of(settings, known=("observation", "render_mode"))

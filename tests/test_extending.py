@@ -28,8 +28,8 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "pa_env/kernel/instances.py": [
             ("    UNIT_BALL = 5\n", "    UNIT_BALL = 5\n    SHARED = 60\n"),
             (
-                "        arms[i, Row.THETA, a], ",
-                "        v = u if family == Family.SHARED else v\n        arms[i, Row.THETA, a], ",
+                "        arms[i, ArmRow.THETA, a], ",
+                "        v = u if family == Family.SHARED else v\n        arms[i, ArmRow.THETA, a], ",
             ),
         ],
         "pa_env/instances.py": [

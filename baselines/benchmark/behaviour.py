@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pa_env.game import Game
-from pa_env.kernel.layout import Row
+from pa_env.kernel.layout import ArmRow
 
 Arms = Mapping[str, NDArray[Any]]
 
@@ -42,6 +42,6 @@ def shares(rows: pd.DataFrame, arms: Arms) -> pd.DataFrame:
     sizes: Any = {"n_arms": int(first["n_arms"]), "dim": int(first["dim"]) or None, "copies": seeds.size}
     game = Game(instance=first["instance"], observe=False, **sizes)
     game.begin(seeds=seeds.tolist())
-    ranked = np.argsort(-(game.arrays.arms[:, Row.THETA] + game.arrays.arms[:, Row.MU]), axis=1, kind="stable")
+    ranked = np.argsort(-(game.arrays.arms[:, ArmRow.THETA] + game.arrays.arms[:, ArmRow.MU]), axis=1, kind="stable")
     plays = np.take_along_axis(arms["plays"][last], ranked[place], axis=1) / final["horizon"].to_numpy()[:, None]
     return pd.DataFrame(plays, index=final["principal"]).groupby(level=0, sort=False).mean()

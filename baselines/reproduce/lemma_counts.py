@@ -18,7 +18,7 @@ from baselines.scripted.paper.search import Search
 from baselines.scripted.paper.steiner import multi_scale_search, unit_ball
 from baselines.simulation import Run, simulate
 from pa_env.game import Game
-from pa_env.kernel.layout import Floats, Row
+from pa_env.kernel.layout import ArmRow, Floats
 from pa_env.scripted_agents import ScriptedAgent, make_agent
 
 
@@ -58,7 +58,7 @@ class Watched(Principal):
     @property
     def mu(self) -> Floats:
         """The agent's true means."""
-        means: Floats = self.game.arrays.arms[0, Row.MU]
+        means: Floats = self.game.arrays.arms[0, ArmRow.MU]
         return means
 
 
@@ -130,7 +130,7 @@ def best_arm_lost(base: type[Exploratory], runs: int, horizon: int, agent: Scrip
     _, run = play(base, runs, horizon, agent, c0=agent.c0)
     games = Game(5, copies=runs, horizon=horizon, observe=False)
     games.begin(seeds=list(range(runs)))
-    best = (games.arrays.arms[:, Row.THETA] + games.arrays.arms[:, Row.MU]).argmax(axis=1).tolist()
+    best = (games.arrays.arms[:, ArmRow.THETA] + games.arrays.arms[:, ArmRow.MU]).argmax(axis=1).tolist()
     return Count(sum(arm not in phases[-1].active for arm, phases in zip(best, run.phases, strict=True)), runs)
 
 

@@ -18,7 +18,7 @@ from baselines.scripted.peers.net_ucb import net_ucb
 from baselines.scripted.simple import Oracle
 from baselines.simulation import simulate
 from pa_env.instances import IPA_K5, IPA_K50
-from pa_env.kernel.layout import Floats, Row
+from pa_env.kernel.layout import ArmRow, Floats
 
 PUBLISHED_RUNS = 30  # behind every published number
 
@@ -30,7 +30,7 @@ class ToldUCB(Oracle):
 
     def rounds(self) -> Rounds:
         """UCB from the first round on."""
-        means = self.game.arrays.arms[0, Row.MU]  # type: ignore[union-attr] # `request` has checked it
+        means = self.game.arrays.arms[0, ArmRow.MU]  # type: ignore[union-attr] # `request` has checked it
         yield net_ucb(self, means.max() - means + 1 / self.horizon)
 
 

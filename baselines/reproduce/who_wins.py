@@ -15,7 +15,7 @@ from baselines.simulation import simulate
 from baselines.tasks import Task, tasks
 from pa_env.checks import known
 from pa_env.game import Game
-from pa_env.kernel.layout import Row
+from pa_env.kernel.layout import ArmRow
 
 SUITE = "who-wins"
 SEEDS = {10**3: 100, 10**4: 30, 10**5: 30}  # by horizon
@@ -66,7 +66,7 @@ def best_arms_lost(principal: str, agent: str, horizon: int) -> int:
     run = simulate(made, "uniform", agent, seeds=seeds)
     games = Game(5, copies=PHASED_RUNS, observe=False)
     games.begin(seeds=list(seeds))
-    best = (games.arrays.arms[:, Row.THETA] + games.arrays.arms[:, Row.MU]).argmax(axis=1).tolist()
+    best = (games.arrays.arms[:, ArmRow.THETA] + games.arrays.arms[:, ArmRow.MU]).argmax(axis=1).tolist()
     return sum(arm not in phases[-1].active for arm, phases in zip(best, run.phases, strict=True))
 
 

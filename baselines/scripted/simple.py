@@ -9,7 +9,7 @@ import numpy as np
 from baselines.principal import Principal, Request, Rounds, follow, offer
 from pa_env.checks import numbers
 from pa_env.game import Game
-from pa_env.kernel.layout import Row
+from pa_env.kernel.layout import ArmRow
 from pa_env.rules import compile_rule
 
 TIE_BREAK = 1e-9
@@ -21,7 +21,7 @@ def best_response() -> Callable[..., int]:
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
         n_arms = offer.size
-        theta, means = memory[Row.THETA * n_arms :], memory[Row.MEAN * n_arms :]
+        theta, means = memory[ArmRow.THETA * n_arms :], memory[ArmRow.MEAN * n_arms :]
         best = 0
         for b in range(n_arms):
             offer[b] = 0.0

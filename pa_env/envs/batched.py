@@ -34,7 +34,7 @@ from pa_env.envs import spaces
 from pa_env.envs.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.envs.render import MODES, Viewer
 from pa_env.envs.scalar import Info, instance_option
-from pa_env.game import Game, Settings, game_of
+from pa_env.game import Game, GameSettings, game_of
 from pa_env.kernel.layout import (
     AGENT_REWARD,
     INFO,
@@ -198,7 +198,7 @@ class PrincipalVectorEnv(SeatVectorEnv):
         observation: str = "summary",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
-        **settings: Unpack[Settings],
+        **settings: Unpack[GameSettings],
     ) -> None:
         game = game_of(settings, num_envs, ("observation", "autoreset_mode", "render_mode"))
         self._view = spaces.View(game, observation)
@@ -239,7 +239,7 @@ class FollowerVectorEnv(SeatVectorEnv):
         principal: PrincipalLike = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
-        **settings: Unpack[Settings],
+        **settings: Unpack[GameSettings],
     ) -> None:
         game = game_of(settings, num_envs, ("principal", "autoreset_mode", "render_mode"))
         self._driver = PrincipalDriver(game, principal)

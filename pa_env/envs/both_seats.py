@@ -28,7 +28,7 @@ from pa_env import checks
 from pa_env.checks import copy_seeds, integers
 from pa_env.envs import spaces
 from pa_env.envs.scalar import instance_option
-from pa_env.game import Settings, game_of
+from pa_env.game import GameSettings, game_of
 from pa_env.kernel.layout import AGENT_REWARD, UTILITY, Flags, Floats, Floats32, Integers, round_infos
 
 PRINCIPAL, AGENT = "principal_0", "agent_0"
@@ -44,7 +44,7 @@ class TwoPlayerVectorEnv:
             their own and against which regret is computed.
     """
 
-    def __init__(self, num_envs: int = 1, *, observation: str = "summary", **settings: Unpack[Settings]) -> None:
+    def __init__(self, num_envs: int = 1, *, observation: str = "summary", **settings: Unpack[GameSettings]) -> None:
         self.game = game_of(settings, num_envs, ("num_envs", "observation"))
         self.num_envs = self.game.copies
         self._view = spaces.View(self.game, observation)

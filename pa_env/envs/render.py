@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from pa_env.checks import known
 from pa_env.game import Game
-from pa_env.kernel.layout import Block, Overall, Row, block_columns, overall_column
+from pa_env.kernel.layout import ArmRow, SummaryBlock, SummaryNumber, block_columns, overall_column
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -138,16 +138,16 @@ class Viewer:
         return Frame(
             t=t,
             horizon=game.horizon,
-            offer=summary[block_columns(Block.OFFER, k)],
+            offer=summary[block_columns(SummaryBlock.OFFER, k)],
             arm=int(game.arrays.state["arm"][0]) if t else None,
-            reward=float(summary[overall_column(Overall.REWARD, k)]) if t else None,
+            reward=float(summary[overall_column(SummaryNumber.REWARD, k)]) if t else None,
             utility=totals["utility"],
-            theta_hat=summary[block_columns(Block.THETA_HAT, k)],
+            theta_hat=summary[block_columns(SummaryBlock.THETA_HAT, k)],
             plays=game.plays[0].copy(),
             beliefs=means,
             optimal_incentives=means.max() - means,
-            theta=game.arrays.arms[0, Row.THETA].copy(),
-            mu=game.arrays.arms[0, Row.MU].copy(),
+            theta=game.arrays.arms[0, ArmRow.THETA].copy(),
+            mu=game.arrays.arms[0, ArmRow.MU].copy(),
             regret=totals["regret"],
             agent=getattr(game.agent, "name", type(game.agent).__name__),
             curve=np.array(self._curve, dtype=np.float64),

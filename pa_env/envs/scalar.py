@@ -40,7 +40,7 @@ from pa_env.checks import arm_index, seed_of
 from pa_env.envs import spaces
 from pa_env.envs.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.envs.render import MODES, Viewer
-from pa_env.game import Game, Settings, game_of
+from pa_env.game import Game, GameSettings, game_of
 from pa_env.kernel.layout import AGENT_REWARD, Floats, Floats32, round_info
 
 Info = dict[str, Any]
@@ -98,7 +98,7 @@ class PrincipalEnv(Seat):
     """
 
     def __init__(
-        self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[Settings]
+        self, *, observation: str = "summary", render_mode: str | None = None, **settings: Unpack[GameSettings]
     ) -> None:
         super().__init__(game_of(settings, known=("observation", "render_mode")), render_mode)
         self._view = spaces.View(self.game, observation)
@@ -141,7 +141,7 @@ class FollowerEnv(Seat):
     """
 
     def __init__(
-        self, *, principal: PrincipalLike = None, render_mode: str | None = None, **settings: Unpack[Settings]
+        self, *, principal: PrincipalLike = None, render_mode: str | None = None, **settings: Unpack[GameSettings]
     ) -> None:
         super().__init__(game_of(settings, known=("principal", "render_mode")), render_mode)
         self._driver = PrincipalDriver(self.game, principal)

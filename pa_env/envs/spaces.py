@@ -1,6 +1,7 @@
 """Action and observation spaces of both players.
 
-:class:`pa_env.kernel.layout.Block`, ``Overall`` and ``AgentBlock`` list the numbers of an observation in their order.
+:class:`pa_env.kernel.layout.SummaryBlock`, ``SummaryNumber`` and ``AgentBlock`` list the numbers of an
+observation in their order.
 
 ``observation="summary"``: six blocks of n_arms numbers, then two: last arm played (one-hot), theta_hat,
 plays / horizon, largest refused incentive, smallest accepted incentive, last offer; last reward X, t / horizon.
@@ -24,9 +25,9 @@ from pa_env.kernel.layout import (
     OBSERVATIONS,
     UNTRIED,
     AgentBlock,
-    Block,
     Floats32,
-    Overall,
+    SummaryBlock,
+    SummaryNumber,
     block_columns,
     overall_column,
     shown_columns,
@@ -50,7 +51,7 @@ class View:
         self._scaled = observation == "learning"
         self._horizon, self._most = game.horizon, np.float32(game.max_incentive)
         self._columns = shown_columns(observation, game.n_arms)
-        self._blocks = [block_columns(block, game.n_arms) for block in Block]
+        self._blocks = [block_columns(block, game.n_arms) for block in SummaryBlock]
         self._everything = self._columns.size == summary_size(game.n_arms)
 
     def __call__(self, summary: Floats32, out: Floats32 | None = None) -> Floats32:
@@ -61,10 +62,10 @@ class View:
         else:
             np.take(summary, self._columns, axis=-1, out=seen)
         if self._scaled:
-            plays = self._horizon * summary[..., self._blocks[Block.PLAY_SHARE]].astype(np.float64)
-            seen[..., self._blocks[Block.PLAY_SHARE]] = np.log1p(plays) / LOG_SCALE
-            guess = np.minimum(summary[..., self._blocks[Block.REFUSED]] + np.float32(UNTRIED), self._most)
-            np.copyto(seen[..., self._blocks[Block.ACCEPTED]], guess, where=plays == 0)
+            plays = self._horizon * summary[..., self._blocks[SummaryBlock.PLAY_SHARE]].astype(np.float64)
+            seen[..., self._blocks[SummaryBlock.PLAY_SHARE]] = np.log1p(plays) / LOG_SCALE
+            guess = np.minimum(summary[..., self._blocks[SummaryBlock.REFUSED]] + np.float32(UNTRIED), self._most)
+            np.copyto(seen[..., self._blocks[SummaryBlock.ACCEPTED]], guess, where=plays == 0)
         return seen
 
 
@@ -72,12 +73,12 @@ def principal_observations(game: Game, observation: str = "summary") -> Box:
     """What the principal sees. Rewards may be Gaussian, so estimates of them are bounded only by their type."""
     k = game.n_arms
     low, high = np.zeros(summary_size(k)), np.ones(summary_size(k))
-    for block in (Block.REFUSED, Block.ACCEPTED, Block.OFFER):
+    for block in (SummaryBlock.REFUSED, SummaryBlock.ACCEPTED, SummaryBlock.OFFER):
         high[block_columns(block, k)] = game.max_incentive
-    for unbounded in (block_columns(Block.THETA_HAT, k), overall_column(Overall.REWARD, k)):
+    for unbounded in (block_columns(SummaryBlock.THETA_HAT, k), overall_column(SummaryNumber.REWARD, k)):
         low[unbounded], high[unbounded] = -FAR, FAR
     if observation == "learning":
-        high[block_columns(Block.PLAY_SHARE, k)] = np.log1p(game.horizon) / LOG_SCALE
+        high[block_columns(SummaryBlock.PLAY_SHARE, k)] = np.log1p(game.horizon) / LOG_SCALE
     shown = shown_columns(observation, k)
     return Box(low[shown].astype(np.float32), high[shown].astype(np.float32), dtype=np.float32)
 

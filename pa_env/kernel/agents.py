@@ -7,13 +7,13 @@ from typing import NamedTuple
 from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import place, uniform
 from pa_env.kernel.exploration import explored_arm, explores
-from pa_env.kernel.layout import NO_ARM, Arrays, Floats, Integers, Row, Stream, Ties
+from pa_env.kernel.layout import NO_ARM, ArmRow, Arrays, Floats, Integers, Stream, Ties
 from pa_env.kernel.low_regret import exp3_arm, index_arm
 from pa_env.kernel.own_functions import call_choose
 
 
 class Kind(IntEnum):
-    """Kinds of agents. The first three are greedy on ``Row.MEAN``: learned, the true means, or a Python object's."""
+    """Kinds of agents. The first three are greedy on ``ArmRow.MEAN``: learned, the true means, or a Python object's."""
 
     LEARNER = 0
     ORACLE = 1
@@ -42,11 +42,11 @@ def break_tie(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
     """The maximiser that the tie rule picks."""
     arms, rule, n_ties = arrays.arms, arrays.rules[0].ties, 0
     for b in range(offers.shape[1]):
-        n_ties += arms[i, Row.MEAN, b] + offers[i, b] == best
+        n_ties += arms[i, ArmRow.MEAN, b] + offers[i, b] == best
     nth = int(uniform(arrays.state[i].episode_key, place(Stream.TIE, arrays.state[i].t + 1)) * n_ties)
     arm = NO_ARM
     for b in range(offers.shape[1]):
-        if arms[i, Row.MEAN, b] + offers[i, b] == best:
+        if arms[i, ArmRow.MEAN, b] + offers[i, b] == best:
             if rule == Ties.RANDOM:
                 if nth == 0:
                     return b
@@ -62,16 +62,16 @@ def break_tie(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
 def greedy(arrays: Arrays, offers: Floats, i: int) -> Answer:
     """The maximiser of muhat_b + pi_b."""
     arms = arrays.arms
-    highest, offered = arms[i, Row.MEAN, 0], offers[i, 0]
-    best, joint, arm = highest + offered, highest + arms[i, Row.THETA, 0], 0
-    deserved = arms[i, Row.MU, 0] + offered
+    highest, offered = arms[i, ArmRow.MEAN, 0], offers[i, 0]
+    best, joint, arm = highest + offered, highest + arms[i, ArmRow.THETA, 0], 0
+    deserved = arms[i, ArmRow.MU, 0] + offered
     for b in range(1, offers.shape[1]):
-        mean = arms[i, Row.MEAN, b]
+        mean = arms[i, ArmRow.MEAN, b]
         value = mean + offers[i, b]
         offered += offers[i, b]
         highest = max(highest, mean)
-        joint = max(joint, mean + arms[i, Row.THETA, b])
-        deserved = max(deserved, arms[i, Row.MU, b] + offers[i, b])
+        joint = max(joint, mean + arms[i, ArmRow.THETA, b])
+        deserved = max(deserved, arms[i, ArmRow.MU, b] + offers[i, b])
         if value > best:
             best = value
             arm = b
@@ -85,11 +85,11 @@ def logit_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
     """The arm of a logit agent: arm b with a probability proportional to exp((muhat_b + pi_b) / temperature)."""
     arms, scale, total = arrays.arms, 1.0 / arrays.rules[0].temperature, 0.0
     for b in range(offers.shape[1]):
-        total += math.exp((arms[i, Row.MEAN, b] + offers[i, b] - best) * scale)
+        total += math.exp((arms[i, ArmRow.MEAN, b] + offers[i, b] - best) * scale)
     left = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, arrays.state[i].t + 1)) * total
     arm = NO_ARM
     for b in range(offers.shape[1]):
-        weight = math.exp((arms[i, Row.MEAN, b] + offers[i, b] - best) * scale)
+        weight = math.exp((arms[i, ArmRow.MEAN, b] + offers[i, b] - best) * scale)
         if weight > 0.0:
             arm = b
         left -= weight

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pa_env.kernel.compiling import compiled, inlined
-from pa_env.kernel.layout import Arrays, Rewards, Row, Scratch, Stream
+from pa_env.kernel.layout import ArmRow, Arrays, Rewards, Scratch, Stream
 
 U64 = np.uint64
 BETA_CONCENTRATION = 2.0  # Beta(2m, 2(1 - m)) has mean m, and is uniform at m = 1/2
@@ -77,7 +77,7 @@ def draw_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> Non
     X are float32 numbers whatever their law, so that an observation in float32 carries them exactly.
     """
     key, model, out = arrays.state[i].episode_key, arrays.state[i].rewards, arrays.scratch
-    theta, mu = arrays.arms[i, Row.THETA, arm], arrays.arms[i, Row.MU, arm]
+    theta, mu = arrays.arms[i, ArmRow.THETA, arm], arrays.arms[i, ArmRow.MU, arm]
     x_at, r_at = place(Stream.REWARDS + 2 * arm, first), place(Stream.REWARDS + 2 * arm + 1, first)
     if model == Rewards.BERNOULLI and size == 1:  # the loop below, without the overhead of its vectorised form
         out[Scratch.X, 0] = np.float64(uniform(key, x_at) < theta)
@@ -94,7 +94,7 @@ def draw_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> Non
 def draw_other_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> None:
     """Rewards that are not Bernoulli; see :func:`draw_rewards`."""
     key, model, noise = arrays.state[i].episode_key, arrays.state[i].rewards, arrays.state[i].noise
-    theta, mu, out = arrays.arms[i, Row.THETA, arm], arrays.arms[i, Row.MU, arm], arrays.scratch
+    theta, mu, out = arrays.arms[i, ArmRow.THETA, arm], arrays.arms[i, ArmRow.MU, arm], arrays.scratch
     x_at, r_at = place(Stream.REWARDS + 2 * arm, first), place(Stream.REWARDS + 2 * arm + 1, first)
     for j in range(size):
         if model == Rewards.CONSTANT:

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pa_env.kernel.compiling import inlined
-from pa_env.kernel.layout import NO_ARM, Arrays, Floats, Integers, LinearArrays, Result, Row, Stop
+from pa_env.kernel.layout import NO_ARM, ArmRow, Arrays, Floats, Integers, LinearArrays, RoundResult, Stop
 from pa_env.kernel.play import follow, play
 from pa_env.kernel.responses import sum_scores
 
 
-class Trace(IntEnum):
-    """Columns of the trace of a game (rounds, len(Trace) + 3 K); three vectors of K numbers follow them."""
+class TraceColumn(IntEnum):
+    """Columns of the trace of a game (rounds, len(TraceColumn) + 3 K); three vectors of K numbers follow them."""
 
     T = 0  # 1, 2, ...
     TARGET = 1  # the arm that the offer is meant for, or NO_ARM
@@ -23,8 +23,8 @@ class Trace(IntEnum):
     REGRET = 5  # of the round, a part of R_T
 
 
-TRACE = len(Trace)
-VECTORS = ("offer", "beliefs", "optimal_incentives")  # of a trace, after the columns of Trace
+TRACE = len(TraceColumn)
+VECTORS = ("offer", "beliefs", "optimal_incentives")  # of a trace, after the columns of TraceColumn
 
 
 class Recorded(NamedTuple):
@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
     memory: Floats  # (M,), the rule's
     offers: Floats  # (1, K)
-    results: Floats  # (1, len(Result) - 1 + K)
+    results: Floats  # (1, len(RoundResult) - 1 + K)
 
 
 @inlined
@@ -106,13 +106,13 @@ def play_episodes(
         own = None if linear is None else one_linear_copy(linear, i)
         for k in range(work.memory.size):
             work.memory[k] = memories[i if memories.shape[0] > 1 else 0, k]
-        work.results[0, Result.ARM], work.results[0, Result.REWARD] = NO_ARM, 0.0
+        work.results[0, RoundResult.ARM], work.results[0, RoundResult.REWARD] = NO_ARM, 0.0
         t, misses = 0, 0
         for c in range(marks.size):
             for end in range(marks[c] - 1, marks[c] + 1):  # beliefs are noted before the round of the checkpoint
                 if end == marks[c]:
                     for a in range(n_arms):
-                        recorded.beliefs[i, c, a] = game.arms[0, Row.MEAN, a]
+                        recorded.beliefs[i, c, a] = game.arms[0, ArmRow.MEAN, a]
                 if end > t:
                     missed = follow(game, own, rule, work.memory, work.offers, work.results, end - t)
                     if missed < 0:
@@ -137,7 +137,7 @@ def record(
     stop: Floats,
     rows: Floats,
 ) -> int:
-    """Play rounds of one copy one by one, with a row of :class:`Trace` for each; compiled by :mod:`pa_env.rules`.
+    """Play rounds of one copy one by one, with a row of :class:`TraceColumn` for each; compiled by :mod:`pa_env.rules`.
 
     Args:
         arrays: the game.
@@ -145,9 +145,9 @@ def record(
         rule: makes the offers, see :func:`pa_env.kernel.play.follow`.
         memory: the rule's, updated.
         offers: (1, K), output: the last offer.
-        results: (1, len(Result) - 1 + K): the round before the first, then the last round.
+        results: (1, len(RoundResult) - 1 + K): the round before the first, then the last round.
         stop: a stop rule, which may end it early; or empty.
-        rows: (rounds, len(Trace) + 3 K), output.
+        rows: (rounds, len(TraceColumn) + 3 K), output.
 
     Returns:
         The number of rounds played, or -1 - (flat index of a bad offer), after which it stops.
@@ -156,20 +156,25 @@ def record(
     for j in range(rows.shape[0]):
         if stop.size > 0 and stop[Stop.WITHDRAWN] > 0.0:
             return j
-        arm, reward = int(results[0, Result.ARM]), results[0, Result.REWARD]
+        arm, reward = int(results[0, RoundResult.ARM]), results[0, RoundResult.REWARD]
         row = rows[j]
         for a in range(n_arms):
             offers[0, a] = 0.0
-        row[Trace.TARGET] = rule(memory, arrays.plays[0], arrays.arms[0, Row.PRINCIPAL_SUM], arm, reward, offers[0])
+        row[TraceColumn.TARGET] = rule(
+            memory, arrays.plays[0], arrays.arms[0, ArmRow.PRINCIPAL_SUM], arm, reward, offers[0]
+        )
         for a in range(n_arms):
             row[TRACE + a] = offers[0, a]
-            row[TRACE + n_arms + a] = arrays.arms[0, Row.MEAN, a]
+            row[TRACE + n_arms + a] = arrays.arms[0, ArmRow.MEAN, a]
         bad = play(arrays, linear, offers, default, default, stop, results)
         if bad >= 0:
             return -1 - bad
-        row[Trace.T], row[Trace.ARM] = arrays.state[0].t, results[0, Result.ARM]
-        row[Trace.REWARD], row[Trace.AGENT_REWARD] = results[0, Result.REWARD], results[0, Result.AGENT_REWARD]
-        row[Trace.REGRET] = results[0, Result.REGRET]
+        row[TraceColumn.T], row[TraceColumn.ARM] = arrays.state[0].t, results[0, RoundResult.ARM]
+        row[TraceColumn.REWARD], row[TraceColumn.AGENT_REWARD] = (
+            results[0, RoundResult.REWARD],
+            results[0, RoundResult.AGENT_REWARD],
+        )
+        row[TraceColumn.REGRET] = results[0, RoundResult.REGRET]
         for a in range(n_arms):
-            row[TRACE + 2 * n_arms + a] = results[0, Result.OPTIMAL + a]
+            row[TRACE + 2 * n_arms + a] = results[0, RoundResult.OPTIMAL + a]
     return rows.shape[0]

@@ -4,7 +4,7 @@ import math
 
 from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import place, uniform
-from pa_env.kernel.layout import NO_ARM, Arrays, Exploration, Floats, Row, Scratch, Stream
+from pa_env.kernel.layout import NO_ARM, ArmRow, Arrays, Exploration, Floats, Scratch, Stream
 from pa_env.kernel.own_functions import call_choose
 
 
@@ -53,7 +53,7 @@ def explored_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
     arms, n_arms, exploration = arrays.arms, offers.shape[1], arrays.rules[0].exploration
     others = 0
     for b in range(n_arms):
-        others += arms[i, Row.MEAN, b] + offers[i, b] < best
+        others += arms[i, ArmRow.MEAN, b] + offers[i, b] < best
     drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE_ARM, arrays.state[i].t + 1))
     if exploration == Exploration.FUNCTION and others == 0:
         return NO_ARM
@@ -64,14 +64,14 @@ def explored_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
     arm = NO_ARM
     for step in range(n_arms):
         b = (first + step) % n_arms
-        if arms[i, Row.MEAN, b] + offers[i, b] >= best:
+        if arms[i, ArmRow.MEAN, b] + offers[i, b] >= best:
             continue
         if exploration == Exploration.UNIFORM:
             if nth == 0:
                 return b
             nth -= 1
         elif exploration == Exploration.WORST:
-            if arm < 0 or arms[i, Row.THETA, b] - offers[i, b] < arms[i, Row.THETA, arm] - offers[i, arm]:
+            if arm < 0 or arms[i, ArmRow.THETA, b] - offers[i, b] < arms[i, ArmRow.THETA, arm] - offers[i, arm]:
                 arm = b
         elif exploration == Exploration.TARGET:
             if arm < 0 or offers[i, b] > offers[i, arm]:

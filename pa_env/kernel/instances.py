@@ -7,7 +7,7 @@ import numpy as np
 
 from pa_env.kernel.compiling import compiled
 from pa_env.kernel.draws import draw, normals, place, uniform
-from pa_env.kernel.layout import BLOCKS, OVERALL, Arrays, Block, Flags, Floats, LinearArrays, Row, Stream
+from pa_env.kernel.layout import BLOCKS, OVERALL, ArmRow, Arrays, Flags, Floats, LinearArrays, Stream, SummaryBlock
 from pa_env.kernel.types import begin_types
 
 
@@ -45,20 +45,20 @@ def draw_means(arrays: Arrays, i: int, family: int) -> None:
             centre = at + 2 * n_arms + 2 * int(uniform(key, at + 2 * n_arms + 6 + a) * 3)
             u = 0.05 + 0.9 * uniform(key, centre) + 0.1 * (u - 0.5)
             v = 0.05 + 0.9 * uniform(key, centre + 1) + 0.1 * (v - 0.5)
-        arms[i, Row.THETA, a], arms[i, Row.MU, a] = u, v
+        arms[i, ArmRow.THETA, a], arms[i, ArmRow.MU, a] = u, v
     if family == Family.MISALIGNED:  # the arm with the r-th largest theta gets the r-th smallest mu
         for a in range(n_arms):
             rank = 0
             for b in range(n_arms):
-                before = arms[i, Row.MU, b] < arms[i, Row.MU, a]
-                rank += before or (arms[i, Row.MU, b] == arms[i, Row.MU, a] and b < a)
-            arms[i, Row.MEAN, rank] = arms[i, Row.MU, a]  # sorted
+                before = arms[i, ArmRow.MU, b] < arms[i, ArmRow.MU, a]
+                rank += before or (arms[i, ArmRow.MU, b] == arms[i, ArmRow.MU, a] and b < a)
+            arms[i, ArmRow.MEAN, rank] = arms[i, ArmRow.MU, a]  # sorted
         for a in range(n_arms):
             rank = 0
             for b in range(n_arms):
-                before = arms[i, Row.THETA, b] > arms[i, Row.THETA, a]
-                rank += before or (arms[i, Row.THETA, b] == arms[i, Row.THETA, a] and b < a)
-            arms[i, Row.MU, a] = arms[i, Row.MEAN, rank]
+                before = arms[i, ArmRow.THETA, b] > arms[i, ArmRow.THETA, a]
+                rank += before or (arms[i, ArmRow.THETA, b] == arms[i, ArmRow.THETA, a] and b < a)
+            arms[i, ArmRow.MU, a] = arms[i, ArmRow.MEAN, rank]
 
 
 @compiled
@@ -89,11 +89,11 @@ def begin_linear(arrays: Arrays, linear: LinearArrays, i: int, initial: Floats) 
         for k in range(dim):
             linear.basis[i, j, k] = linear.gram[i, j, k] = linear.factor[i, j, k] = 0.0
     for a in range(n_arms):
-        arms[i, Row.MU, a] = arms[i, Row.THETA, a] = arms[i, Row.AGENT_SUM, a] = 0.0
+        arms[i, ArmRow.MU, a] = arms[i, ArmRow.THETA, a] = arms[i, ArmRow.AGENT_SUM, a] = 0.0
         for k in range(dim):
-            arms[i, Row.MU, a] += linear.vectors[i, a, k] * linear.parameters[i, 0, k]
-            arms[i, Row.THETA, a] += linear.vectors[i, a, k] * linear.parameters[i, 1, k]
-            arms[i, Row.AGENT_SUM, a] += initial[k] * linear.vectors[i, a, k]
+            arms[i, ArmRow.MU, a] += linear.vectors[i, a, k] * linear.parameters[i, 0, k]
+            arms[i, ArmRow.THETA, a] += linear.vectors[i, a, k] * linear.parameters[i, 1, k]
+            arms[i, ArmRow.AGENT_SUM, a] += initial[k] * linear.vectors[i, a, k]
 
 
 @compiled
@@ -121,7 +121,7 @@ def begin(
                 if family != Family.GIVEN:
                     draw_means(arrays, i, family)
                 for a in range(initial.size):
-                    arrays.arms[i, Row.AGENT_SUM, a] = initial[a]
+                    arrays.arms[i, ArmRow.AGENT_SUM, a] = initial[a]
             else:
                 if family != Family.GIVEN:
                     draw_linear(arrays, linear, i)
@@ -139,16 +139,16 @@ def begin_copy(arrays: Arrays, i: int) -> None:
     arms, n_arms = arrays.arms, arrays.arms.shape[2]
     highest = joint = -np.inf
     for a in range(n_arms):
-        highest = max(highest, arms[i, Row.MU, a])
-        joint = max(joint, arms[i, Row.MU, a] + arms[i, Row.THETA, a])
-        believed = Row.MU if arrays.rules[0].knows else Row.AGENT_SUM
-        arms[i, Row.MEAN, a] = arms[i, believed, a]
-        arms[i, Row.PRINCIPAL_SUM, a] = 0.0
+        highest = max(highest, arms[i, ArmRow.MU, a])
+        joint = max(joint, arms[i, ArmRow.MU, a] + arms[i, ArmRow.THETA, a])
+        believed = ArmRow.MU if arrays.rules[0].knows else ArmRow.AGENT_SUM
+        arms[i, ArmRow.MEAN, a] = arms[i, believed, a]
+        arms[i, ArmRow.PRINCIPAL_SUM, a] = 0.0
         arrays.plays[i, a] = 0
     arrays.state[i].benchmark = joint - highest
     for k in range(arrays.totals.shape[2]):
         arrays.totals[i, 0, k] = arrays.totals[i, 1, k] = 0.0
     if arrays.summary.size > 0:
         for k in range(BLOCKS * n_arms + OVERALL):
-            accepted = k // n_arms == Block.ACCEPTED
+            accepted = k // n_arms == SummaryBlock.ACCEPTED
             arrays.summary[i, k] = arrays.rules[0].max_incentive if accepted else 0.0

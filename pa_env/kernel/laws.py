@@ -5,7 +5,7 @@ import math
 from pa_env.kernel.agents import Kind, first_bad, greedy
 from pa_env.kernel.compiling import compiled
 from pa_env.kernel.exploration import exploration_probability, explored_arm
-from pa_env.kernel.layout import Arrays, Exploration, Floats, Row, Ties
+from pa_env.kernel.layout import ArmRow, Arrays, Exploration, Floats, Ties
 from pa_env.kernel.low_regret import exp3_probability, exp3_softmax, index_arm
 
 
@@ -37,7 +37,7 @@ def logit_law(arrays: Arrays, offers: Floats, i: int, laws: Floats) -> None:
     """The law of a logit agent."""
     best, total = greedy(arrays, offers, i).best, 0.0
     for b in range(offers.shape[1]):
-        laws[i, b] = math.exp((arrays.arms[i, Row.MEAN, b] + offers[i, b] - best) / arrays.rules[0].temperature)
+        laws[i, b] = math.exp((arrays.arms[i, ArmRow.MEAN, b] + offers[i, b] - best) / arrays.rules[0].temperature)
         total += laws[i, b]
     for b in range(offers.shape[1]):
         laws[i, b] /= total
@@ -48,12 +48,12 @@ def greedy_law(arrays: Arrays, offers: Floats, i: int, laws: Floats) -> None:
     """The law of an agent that maximises, up to exploration and random ties."""
     rules, answer, others, p = arrays.rules[0], greedy(arrays, offers, i), 0, 0.0
     for b in range(offers.shape[1]):
-        others += arrays.arms[i, Row.MEAN, b] + offers[i, b] < answer.best
+        others += arrays.arms[i, ArmRow.MEAN, b] + offers[i, b] < answer.best
     explored = explored_arm(arrays, offers, i, answer.best) if rules.c0 > 0.0 else -1
     if explored >= 0:
         p = exploration_probability(rules.c0, rules.exponent, arrays.state[i].t + 1)
     for b in range(offers.shape[1]):
-        maximises = arrays.arms[i, Row.MEAN, b] + offers[i, b] == answer.best
+        maximises = arrays.arms[i, ArmRow.MEAN, b] + offers[i, b] == answer.best
         if maximises and rules.ties == Ties.RANDOM:
             laws[i, b] += (1.0 - p) / (offers.shape[1] - others)
         elif b == answer.arm and rules.ties != Ties.RANDOM:

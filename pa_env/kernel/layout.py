@@ -38,7 +38,7 @@ class Score(IntEnum):
     REGRET_FIXED = 8  # against the best fixed price on one arm in hindsight; not a sum (pa_env.kernel.types)
 
 
-class Result(IntEnum):
+class RoundResult(IntEnum):
     """Columns of the kernel's results of a round (N, 8 + K)."""
 
     UTILITY = 0  # the first five are scores, in their order
@@ -70,7 +70,7 @@ def round_info(result: Floats) -> dict[str, Any]:
     }
 
 
-class Row(IntEnum):
+class ArmRow(IntEnum):
     """Rows of ``Arrays.arms``."""
 
     MU = 0  # mu_a, the agent's mean reward
@@ -82,13 +82,19 @@ class Row(IntEnum):
 
 # As plain integers: indexing with an enumeration takes Python a fifth of a microsecond longer.
 UTILITY, REWARD, ARM, AGENT_REWARD, OPTIMAL = (
-    *(int(Result.UTILITY), int(Result.REWARD), int(Result.ARM), int(Result.AGENT_REWARD), int(Result.OPTIMAL)),
+    *(
+        int(RoundResult.UTILITY),
+        int(RoundResult.REWARD),
+        int(RoundResult.ARM),
+        int(RoundResult.AGENT_REWARD),
+        int(RoundResult.OPTIMAL),
+    ),
 )
-MEAN, PRINCIPAL_SUM = int(Row.MEAN), int(Row.PRINCIPAL_SUM)
+MEAN, PRINCIPAL_SUM = int(ArmRow.MEAN), int(ArmRow.PRINCIPAL_SUM)
 SUMS = int(Score.REGRET_FIXED)  # the scores before it are sums over rounds
 SCORES = tuple(score.name.lower() for score in Score)
 NOT_ALWAYS = ("regret_response", "regret_fixed")  # scores that are NaN where they are not defined
-INFO = tuple(round_info(np.zeros(len(Result))))
+INFO = tuple(round_info(np.zeros(len(RoundResult))))
 
 
 def round_infos(results: Floats) -> dict[str, Any]:
@@ -174,7 +180,7 @@ class Scratch(IntEnum):
     MEAN = 3  # muhat of the arm played, before the round
 
 
-class Block(IntEnum):
+class SummaryBlock(IntEnum):
     """Blocks of K numbers of the principal's observation "summary", arm a at ``block * K + a``."""
 
     PLAYED = 0  # 1 for the arm of the last round
@@ -185,8 +191,8 @@ class Block(IntEnum):
     OFFER = 5  # last offer
 
 
-class Overall(IntEnum):
-    """Numbers of the summary after its blocks, at ``len(Block) * K + number``."""
+class SummaryNumber(IntEnum):
+    """Numbers of the summary after its blocks, at ``len(SummaryBlock) * K + number``."""
 
     REWARD = 0  # X of the last round
     TIME = 1  # rounds played / horizon
@@ -200,12 +206,12 @@ class AgentBlock(IntEnum):
     PLAY_SHARE = 2
 
 
-BLOCKS, OVERALL, AGENT_BLOCKS = len(Block), len(Overall), len(AgentBlock)
+BLOCKS, OVERALL, AGENT_BLOCKS = len(SummaryBlock), len(SummaryNumber), len(AgentBlock)
 # What each ``observation=`` shows of the summary: blocks, then all overall numbers. "learning" scales two blocks.
-OBSERVATIONS: dict[str, tuple[Block, ...]] = {
-    "summary": tuple(Block),
-    "last": (Block.PLAYED, Block.OFFER),
-    "learning": tuple(Block),
+OBSERVATIONS: dict[str, tuple[SummaryBlock, ...]] = {
+    "summary": tuple(SummaryBlock),
+    "last": (SummaryBlock.PLAYED, SummaryBlock.OFFER),
+    "learning": tuple(SummaryBlock),
 }
 LOG_SCALE = 4.0  # "learning" shows log(1 + plays) / LOG_SCALE, which is of order 1 at any horizon
 UNTRIED = 0.3  # what an arm that was never played is taken to accept, above its largest refused incentive
@@ -261,7 +267,7 @@ class Arrays(NamedTuple):
 
     rules: NDArray[Any]  # (1,) RULES
     state: NDArray[Any]  # (N,) COPY
-    arms: Floats  # (N, len(Row), K)
+    arms: Floats  # (N, len(ArmRow), K)
     plays: Integers  # (N, K)
     totals: Floats  # (N, 2, SUMS): flushed sums and running ones
     summary: Floats32  # (N, summary_size(K)), or (N, 0) if it is not kept
@@ -295,7 +301,7 @@ def new_arrays(copies: int, n_arms: int, observe: bool = True, memory: int = 0) 
     return Arrays(
         rules=np.zeros(1, RULES),
         state=np.zeros(copies, COPY),
-        arms=np.zeros((copies, len(Row), n_arms)),
+        arms=np.zeros((copies, len(ArmRow), n_arms)),
         plays=np.zeros((copies, n_arms), np.int64),
         totals=np.zeros((copies, 2, SUMS)),
         summary=np.zeros((copies, summary_size(n_arms) if observe else 0), np.float32),
@@ -324,12 +330,12 @@ def summary_size(n_arms: int) -> int:
     return BLOCKS * n_arms + OVERALL
 
 
-def block_columns(block: Block | AgentBlock, n_arms: int) -> slice:
+def block_columns(block: SummaryBlock | AgentBlock, n_arms: int) -> slice:
     """The columns of the K numbers of a block in an observation."""
     return slice(block * n_arms, (block + 1) * n_arms)
 
 
-def overall_column(number: Overall, n_arms: int) -> int:
+def overall_column(number: SummaryNumber, n_arms: int) -> int:
     """The column of an overall number in the summary."""
     return BLOCKS * n_arms + number
 

@@ -7,7 +7,7 @@ problem is kept in an orthonormal basis of that span, and the Gram matrix there 
 import math
 
 from pa_env.kernel.compiling import compiled, inlined
-from pa_env.kernel.layout import SPAN_TOLERANCE, Arrays, LinearArrays, Row
+from pa_env.kernel.layout import SPAN_TOLERANCE, ArmRow, Arrays, LinearArrays
 
 
 @compiled
@@ -52,11 +52,11 @@ def learn_linear(arrays: Arrays, linear: LinearArrays, i: int, arm: int, reward:
             linear.gram[i, j, k] += here * coordinates[i, k, arm]
     solve(linear, i, rank)
     for b in range(coordinates.shape[2]):
-        arrays.arms[i, Row.MEAN, b] = 0.0
+        arrays.arms[i, ArmRow.MEAN, b] = 0.0
     for k in range(rank):
         weight = linear.estimate[i, k]
         for b in range(coordinates.shape[2]):
-            arrays.arms[i, Row.MEAN, b] += weight * coordinates[i, k, b]
+            arrays.arms[i, ArmRow.MEAN, b] += weight * coordinates[i, k, b]
 
 
 @inlined

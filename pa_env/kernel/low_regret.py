@@ -6,7 +6,7 @@ import numpy as np
 
 from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, normals, place, uniform
-from pa_env.kernel.layout import Arrays, Floats, Row, Stream
+from pa_env.kernel.layout import ArmRow, Arrays, Floats, Stream
 
 
 @compiled
@@ -63,7 +63,7 @@ def index_arm(arrays: Arrays, offers: Floats, i: int, samples: bool) -> int:
     key, t = arrays.state[i].episode_key, arrays.state[i].t + 1
     arm, best = 0, -np.inf
     for b in range(offers.shape[1]):
-        index, n = arrays.arms[i, Row.MEAN, b] + offers[i, b], arrays.plays[i, b]
+        index, n = arrays.arms[i, ArmRow.MEAN, b] + offers[i, b], arrays.plays[i, b]
         if samples:
             round_key = draw(key, place(Stream.EXPLORE_ARM, t))
             index += normals(draw(round_key, b + 1))[0] / math.sqrt(n + 1.0)

@@ -4,18 +4,28 @@ import numpy as np
 
 from pa_env.kernel.agents import first_bad
 from pa_env.kernel.compiling import compiled, inlined
-from pa_env.kernel.layout import AGENT_BLOCKS, BLOCKS, AgentBlock, Arrays, Block, Floats, Floats32, Overall, Row
+from pa_env.kernel.layout import (
+    AGENT_BLOCKS,
+    BLOCKS,
+    AgentBlock,
+    ArmRow,
+    Arrays,
+    Floats,
+    Floats32,
+    SummaryBlock,
+    SummaryNumber,
+)
 
 
 @inlined
 def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -> None:
     """Update the principal's summary after a round; only what the round changes is written."""
     summary, n_arms, horizon = arrays.summary, offers.shape[1], arrays.rules[0].horizon
-    refused, accepted, last = Block.REFUSED * n_arms, Block.ACCEPTED * n_arms, Block.OFFER * n_arms
-    summary[i, Block.PLAYED * n_arms + arrays.state[i].arm] = 0.0
-    summary[i, Block.PLAYED * n_arms + arm] = 1.0
-    summary[i, Block.THETA_HAT * n_arms + arm] = arrays.arms[i, Row.PRINCIPAL_SUM, arm] / arrays.plays[i, arm]
-    summary[i, Block.PLAY_SHARE * n_arms + arm] = arrays.plays[i, arm] / horizon
+    refused, accepted, last = SummaryBlock.REFUSED * n_arms, SummaryBlock.ACCEPTED * n_arms, SummaryBlock.OFFER * n_arms
+    summary[i, SummaryBlock.PLAYED * n_arms + arrays.state[i].arm] = 0.0
+    summary[i, SummaryBlock.PLAYED * n_arms + arm] = 1.0
+    summary[i, SummaryBlock.THETA_HAT * n_arms + arm] = arrays.arms[i, ArmRow.PRINCIPAL_SUM, arm] / arrays.plays[i, arm]
+    summary[i, SummaryBlock.PLAY_SHARE * n_arms + arm] = arrays.plays[i, arm] / horizon
     paid = np.float32(offers[i, arm])
     low, high = min(summary[i, refused + arm], paid), min(summary[i, accepted + arm], paid)
     for b in range(n_arms):
@@ -24,8 +34,8 @@ def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -
         summary[i, accepted + b] = max(summary[i, accepted + b], offered)
         summary[i, last + b] = offered
     summary[i, refused + arm], summary[i, accepted + arm] = low, high
-    summary[i, BLOCKS * n_arms + Overall.REWARD] = x
-    summary[i, BLOCKS * n_arms + Overall.TIME] = arrays.state[i].t / horizon
+    summary[i, BLOCKS * n_arms + SummaryNumber.REWARD] = x
+    summary[i, BLOCKS * n_arms + SummaryNumber.TIME] = arrays.state[i].t / horizon
 
 
 @compiled
@@ -39,7 +49,7 @@ def view_agents(arrays: Arrays, offers: Floats, view: Floats32) -> int:
     for i in range(offers.shape[0] if bad < 0 else 0):
         for a in range(n_arms):
             view[i, AgentBlock.OFFER * n_arms + a] = offers[i, a]
-            view[i, AgentBlock.MEAN * n_arms + a] = arrays.arms[i, Row.MEAN, a]
+            view[i, AgentBlock.MEAN * n_arms + a] = arrays.arms[i, ArmRow.MEAN, a]
             view[i, AgentBlock.PLAY_SHARE * n_arms + a] = arrays.plays[i, a] / horizon
         view[i, AGENT_BLOCKS * n_arms] = arrays.state[i].t / horizon
     return bad

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 
 from pa_env.kernel.compiling import caller, inlined
-from pa_env.kernel.layout import NO_ARM, Arrays, Floats, Row
+from pa_env.kernel.layout import NO_ARM, ArmRow, Arrays, Floats
 
 _FLOATS = numba.float64[::1]
 _READ_FLOATS = numba.types.Array(numba.float64, 1, "C", readonly=True)
@@ -25,7 +25,7 @@ _choose, _learn = caller(CHOOSE), caller(LEARN)
 @inlined
 def call_choose(arrays: Arrays, offers: Floats, i: int, address: Any, u: float) -> int:
     """The answer of the user's function in copy ``i``, or BAD_MEANS."""
-    means, finite, answer = arrays.arms[i, Row.MEAN], True, BAD_MEANS
+    means, finite, answer = arrays.arms[i, ArmRow.MEAN], True, BAD_MEANS
     for b in range(offers.shape[1]):
         finite &= math.isfinite(means[b])
     if finite:
@@ -36,4 +36,4 @@ def call_choose(arrays: Arrays, offers: Floats, i: int, address: Any, u: float) 
 @inlined
 def call_learn(arrays: Arrays, i: int, arm: int, reward: float) -> None:
     """Tell the user's agent of copy ``i`` the reward of its arm; the counts include this round."""
-    _learn(arrays.rules[0].learn, (arrays.memory[i], arrays.arms[i, Row.MEAN], arrays.plays[i], arm, reward))
+    _learn(arrays.rules[0].learn, (arrays.memory[i], arrays.arms[i, ArmRow.MEAN], arrays.plays[i], arm, reward))

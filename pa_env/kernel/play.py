@@ -18,12 +18,12 @@ from pa_env.kernel.layout import (
     BLOCK_SIZE,
     FLUSH,
     NO_ARM,
+    ArmRow,
     Arrays,
     Floats,
     Integers,
     LinearArrays,
-    Result,
-    Row,
+    RoundResult,
     Score,
     Scratch,
     Stop,
@@ -50,10 +50,10 @@ def others(arrays: Arrays, offers: Floats, i: int, arm: int) -> Others:
     rival = highest = joint = -np.inf
     for b in range(offers.shape[1]):
         if b != arm:
-            mean = arrays.arms[i, Row.MEAN, b]
+            mean = arrays.arms[i, ArmRow.MEAN, b]
             rival = max(rival, mean + offers[i, b])
             highest = max(highest, mean)
-            joint = max(joint, mean + arrays.arms[i, Row.THETA, b])
+            joint = max(joint, mean + arrays.arms[i, ArmRow.THETA, b])
     return Others(rival, highest, joint)
 
 
@@ -92,7 +92,7 @@ def play(
         rounds: (N,), how many rounds each copy plays; empty: one.
         forced: (N,), the arm to play, or NO_ARM if the agent chooses; empty: all agents choose.
         stop: a stop rule (:class:`pa_env.kernel.layout.Stop`) for one copy, whose counts are updated; or empty.
-        results: (N, len(Result) - 1 + K), output: the last round of each copy; or empty.
+        results: (N, len(RoundResult) - 1 + K), output: the last round of each copy; or empty.
 
     Returns:
         -1, or the flat index of a bad offer, or offers.size + i for a forced arm i that does not exist; then nothing
@@ -131,7 +131,7 @@ def play(
             if arm < 0 or arm >= n_arms:
                 bad = offers.size + offers.shape[0] + i
                 break
-            deviates = arms[i, Row.MEAN, arm] + offers[i, arm] < answer.best
+            deviates = arms[i, ArmRow.MEAN, arm] + offers[i, arm] < answer.best
             if deviates:
                 arrays.state[i].cursor = arm + 1
 
@@ -142,8 +142,8 @@ def play(
                 if size > 1:
                     other = others(arrays, offers, i, arm)
 
-            theta, mean, n = arms[i, Row.THETA, arm], arms[i, Row.MEAN, arm], arrays.plays[i, arm]
-            agent_sum, principal_sum = arms[i, Row.AGENT_SUM, arm], arms[i, Row.PRINCIPAL_SUM, arm]
+            theta, mean, n = arms[i, ArmRow.THETA, arm], arms[i, ArmRow.MEAN, arm], arrays.plays[i, arm]
+            agent_sum, principal_sum = arms[i, ArmRow.AGENT_SUM, arm], arms[i, ArmRow.PRINCIPAL_SUM, arm]
             utility_sum, expected_sum = totals[i, 1, Score.UTILITY], totals[i, 1, Score.EXPECTED_UTILITY]
             regret_sum, overpayment_sum = totals[i, 1, Score.REGRET], totals[i, 1, Score.OVERPAYMENT]
             oracle_sum, bar_sum = totals[i, 1, Score.REGRET_ORACLE], totals[i, 1, Score.REGRET_BAR]
@@ -152,7 +152,7 @@ def play(
             net = theta - paid
             oracle = arrays.state[i].benchmark - net
             bar = arrays.state[i].benchmark - theta + answer.offered
-            own = answer.deserved - (arms[i, Row.MU, arm] + paid)
+            own = answer.deserved - (arms[i, ArmRow.MU, arm] + paid)
             watched = False
             if watches:  # beyond Y = 2 beta / alpha the threshold only rises: only a miss can cross it
                 rises = (held + t - begun) * stop[Stop.ALPHA] > 2.0 * stop[Stop.BETA]
@@ -188,21 +188,21 @@ def play(
                     break
 
             if results.size > 0:
-                results[i, Result.UTILITY], results[i, Result.EXPECTED_UTILITY] = x - paid, net
-                results[i, Result.REGRET], results[i, Result.REGRET_ORACLE] = regret, oracle
-                results[i, Result.REGRET_BAR], results[i, Result.REWARD] = bar, x
-                results[i, Result.ARM], results[i, Result.AGENT_REWARD] = arm, r
+                results[i, RoundResult.UTILITY], results[i, RoundResult.EXPECTED_UTILITY] = x - paid, net
+                results[i, RoundResult.REGRET], results[i, RoundResult.REGRET_ORACLE] = regret, oracle
+                results[i, RoundResult.REGRET_BAR], results[i, RoundResult.REWARD] = bar, x
+                results[i, RoundResult.ARM], results[i, RoundResult.AGENT_REWARD] = arm, r
                 for b in range(n_arms):
-                    results[i, Result.OPTIMAL + b] = highest - arms[i, Row.MEAN, b]
+                    results[i, RoundResult.OPTIMAL + b] = highest - arms[i, ArmRow.MEAN, b]
             if explores:
                 add_exploring(arrays, i, arm, t - arrays.state[i].t, net)
             if not maximises:
                 add_response(arrays, i, net)
                 if arrays.rules[0].kind == Kind.EXP3:
                     exp3_learn(arrays, offers, i, arm, r)
-            arrays.plays[i, arm], arms[i, Row.PRINCIPAL_SUM, arm], arrays.state[i].t = n, principal_sum, t
+            arrays.plays[i, arm], arms[i, ArmRow.PRINCIPAL_SUM, arm], arrays.state[i].t = n, principal_sum, t
             if linear is None:
-                arms[i, Row.MEAN, arm], arms[i, Row.AGENT_SUM, arm] = mean, agent_sum
+                arms[i, ArmRow.MEAN, arm], arms[i, ArmRow.AGENT_SUM, arm] = mean, agent_sum
             elif learns:
                 learn_linear(arrays, linear, i, arm, r)
             if not maximises and arrays.rules[0].learn > 0:
@@ -249,7 +249,7 @@ def follow(
         rule: makes the offers, see :mod:`pa_env.rules`.
         memory: the rule's, updated.
         offers: (1, K), output: the last offer.
-        results: (1, len(Result) - 1 + K): the round before the first, then the last round.
+        results: (1, len(RoundResult) - 1 + K): the round before the first, then the last round.
         rounds: how many to play.
 
     Returns:
@@ -257,13 +257,13 @@ def follow(
     """
     misses, default, no_stop = 0, arrays.plays[0, :0], memory[:0]
     for _ in range(rounds):
-        arm, reward = int(results[0, Result.ARM]), results[0, Result.REWARD]
+        arm, reward = int(results[0, RoundResult.ARM]), results[0, RoundResult.REWARD]
         for b in range(offers.shape[1]):
             offers[0, b] = 0.0
-        target = rule(memory, arrays.plays[0], arrays.arms[0, Row.PRINCIPAL_SUM], arm, reward, offers[0])
+        target = rule(memory, arrays.plays[0], arrays.arms[0, ArmRow.PRINCIPAL_SUM], arm, reward, offers[0])
         bad = play(arrays, linear, offers, default, default, no_stop, results)
         if bad >= 0:
             return -1 - bad
-        if target >= 0 and target != results[0, Result.ARM]:
+        if target >= 0 and target != results[0, RoundResult.ARM]:
             misses += 1
     return misses

@@ -21,7 +21,7 @@ import numpy as np
 from pa_env.kernel.agents import Kind
 from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.exploration import exploration_probability
-from pa_env.kernel.layout import NO_ARM, SUMS, Arrays, Exploration, Floats, Row, Score, Scratch
+from pa_env.kernel.layout import NO_ARM, SUMS, ArmRow, Arrays, Exploration, Floats, Score, Scratch
 from pa_env.kernel.low_regret import ucb_bonus
 from pa_env.kernel.types import fixed_benchmark
 
@@ -63,11 +63,11 @@ def ucb_response(arrays: Arrays, i: int) -> float:
     """max_a theta_a - (the largest index - the index of a); an arm never played is played whatever is offered."""
     highest = joint = -np.inf
     for b in range(arrays.arms.shape[2]):
-        index = arrays.arms[i, Row.MEAN, b] + ucb_bonus(arrays.plays[i, b], arrays.state[i].t + 1)
+        index = arrays.arms[i, ArmRow.MEAN, b] + ucb_bonus(arrays.plays[i, b], arrays.state[i].t + 1)
         if index == np.inf:
-            return arrays.arms[i, Row.THETA, b]
+            return arrays.arms[i, ArmRow.THETA, b]
         highest = max(highest, index)
-        joint = max(joint, index + arrays.arms[i, Row.THETA, b])
+        joint = max(joint, index + arrays.arms[i, ArmRow.THETA, b])
     return joint - highest
 
 
@@ -79,12 +79,12 @@ def logit_value(arrays: Arrays, i: int, level: float) -> tuple[float, float]:
     """What the offer max(0, theta_b - level) earns against a logit agent, and how likely a paid arm is played."""
     arms, scale, best = arrays.arms, 1.0 / arrays.rules[0].temperature, -np.inf
     for b in range(arms.shape[2]):
-        best = max(best, arms[i, Row.MEAN, b] + max(0.0, arms[i, Row.THETA, b] - level))
+        best = max(best, arms[i, ArmRow.MEAN, b] + max(0.0, arms[i, ArmRow.THETA, b] - level))
     total = worth = paid_for = 0.0
     for b in range(arms.shape[2]):
-        theta = arms[i, Row.THETA, b]
+        theta = arms[i, ArmRow.THETA, b]
         paid = max(0.0, theta - level)
-        weight = math.exp((arms[i, Row.MEAN, b] + paid - best) * scale)
+        weight = math.exp((arms[i, ArmRow.MEAN, b] + paid - best) * scale)
         total += weight
         worth += weight * (theta - paid)
         paid_for += weight if paid > 0.0 else 0.0
@@ -103,7 +103,7 @@ def logit_response(arrays: Arrays, i: int) -> float:
     """
     temperature, level, low, high = arrays.rules[0].temperature, arrays.state[i].level, -np.inf, -np.inf
     for b in range(arrays.arms.shape[2]):
-        high = max(high, arrays.arms[i, Row.THETA, b] + temperature)
+        high = max(high, arrays.arms[i, ArmRow.THETA, b] + temperature)
     level = min(level, high)
     best = -np.inf
     for _ in range(100):
@@ -141,9 +141,9 @@ def explored_order(arrays: Arrays, i: int) -> tuple[int, int]:
     else:  # the principal's worst arm; or the best, to which a tiny incentive leads an agent that follows the target
         sign = 1.0 if exploration == Exploration.WORST else -1.0
         for b in range(n_arms):
-            if first < 0 or sign * arms[i, Row.THETA, b] < sign * arms[i, Row.THETA, first]:
+            if first < 0 or sign * arms[i, ArmRow.THETA, b] < sign * arms[i, ArmRow.THETA, first]:
                 first, second = b, first
-            elif second < 0 or sign * arms[i, Row.THETA, b] < sign * arms[i, Row.THETA, second]:
+            elif second < 0 or sign * arms[i, ArmRow.THETA, b] < sign * arms[i, ArmRow.THETA, second]:
                 second = b
     return first, second
 
@@ -187,9 +187,9 @@ def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> 
     order = (NO_ARM, NO_ARM) if uniform else explored_order(arrays, i)
     theta_sum, rival, share = 0.0, -np.inf, 1.0 / max(1, n_arms - 1)
     for b in range(n_arms):
-        theta_sum += arms[i, Row.THETA, b]
-        rival = max(rival, arms[i, Row.MEAN, b] if b != arm else -np.inf)
-    theta, total, done = arms[i, Row.THETA, arm], arrays.totals[i, 1, Score.REGRET_RESPONSE], 0
+        theta_sum += arms[i, ArmRow.THETA, b]
+        rival = max(rival, arms[i, ArmRow.MEAN, b] if b != arm else -np.inf)
+    theta, total, done = arms[i, ArmRow.THETA, arm], arrays.totals[i, 1, Score.REGRET_RESPONSE], 0
     while done < rounds:
         t = copy.t + 1 + done
         if not copy.piece <= t < copy.piece_end:
@@ -201,12 +201,12 @@ def add_exploring(arrays: Arrays, i: int, arm: int, rounds: int, net: float) -> 
         best = best_last = joint = other = own = -np.inf
         found = last = NO_ARM
         for b in range(n_arms):
-            both = arms[i, Row.THETA, b] + (mean if b == arm else arms[i, Row.MEAN, b])
+            both = arms[i, ArmRow.THETA, b] + (mean if b == arm else arms[i, ArmRow.MEAN, b])
             explored = both - top  # if there is nothing to explore, it plays b at the price pi*_b
             if uniform:
-                explored = (theta_sum - arms[i, Row.THETA, b]) * share
+                explored = (theta_sum - arms[i, ArmRow.THETA, b]) * share
             elif (order[0] if order[0] != b else order[1]) >= 0 and n_arms > 1:
-                explored = arms[i, Row.THETA, order[0] if order[0] != b else order[1]]
+                explored = arms[i, ArmRow.THETA, order[0] if order[0] != b else order[1]]
             if b == arm:
                 own = explored
                 continue

@@ -13,7 +13,7 @@ import numpy as np
 
 from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, place, uniform
-from pa_env.kernel.layout import Arrays, Order, Row, Stream
+from pa_env.kernel.layout import ArmRow, Arrays, Order, Stream
 
 STEPS = 8  # of the price search per temperature
 MOST_STEPS = 4000
@@ -36,7 +36,7 @@ def begin_types(arrays: Arrays, i: int) -> None:
             if arrays.rules[0].draws_types:
                 memory[i, j * n_arms + a] = uniform(key, 1 + j * n_arms + a)
             highest = max(highest, memory[i, j * n_arms + a])
-            joint = max(joint, memory[i, j * n_arms + a] + arrays.arms[i, Row.THETA, a])
+            joint = max(joint, memory[i, j * n_arms + a] + arrays.arms[i, ArmRow.THETA, a])
         memory[i, n_types * (n_arms + 1) + j] = joint - highest
     arrays.state[i].type = -1
     next_type(arrays, i)
@@ -66,7 +66,7 @@ def next_type(arrays: Arrays, i: int) -> None:
         new = type_of_round(arrays, i, arrays.state[i].t + 1)
     if new != last:
         for a in range(n_arms):
-            arrays.arms[i, Row.MU, a] = arrays.arms[i, Row.MEAN, a] = arrays.memory[i, new * n_arms + a]
+            arrays.arms[i, ArmRow.MU, a] = arrays.arms[i, ArmRow.MEAN, a] = arrays.memory[i, new * n_arms + a]
         arrays.state[i].benchmark = arrays.memory[i, n_types * (n_arms + 1) + new]
         arrays.state[i].type = new
 
@@ -86,7 +86,7 @@ def fixed_benchmark(arrays: Arrays, i: int) -> float:
     temperature, room = arrays.rules[0].temperature, n_types * (n_arms + 2)
     best, lowest = -np.inf, np.inf
     for a in range(n_arms):
-        lowest = min(lowest, arms[i, Row.THETA, a])
+        lowest = min(lowest, arms[i, ArmRow.THETA, a])
     for a in range(n_arms):
         note_alternatives(arrays, i, a)
         best = max(best, fixed_value(arrays, i, a, 0.0))
@@ -94,7 +94,7 @@ def fixed_benchmark(arrays: Arrays, i: int) -> float:
             for j in range(n_types):
                 best = max(best, fixed_value(arrays, i, a, max(0.0, memory[i, room + 2 * j])))
         else:  # a price above theta_a - min theta makes the arm worse than any other
-            best = max(best, search_price(arrays, i, a, arms[i, Row.THETA, a] - lowest))
+            best = max(best, search_price(arrays, i, a, arms[i, ArmRow.THETA, a] - lowest))
     return best
 
 
@@ -108,14 +108,14 @@ def note_alternatives(arrays: Arrays, i: int, arm: int) -> None:
         for b in range(n_arms):
             if b != arm and memory[i, j * n_arms + b] > best:
                 best, favourite = memory[i, j * n_arms + b], b
-        worth = arms[i, Row.THETA, favourite] if favourite >= 0 else 0.0
+        worth = arms[i, ArmRow.THETA, favourite] if favourite >= 0 else 0.0
         if temperature > 0.0 and favourite >= 0:
             total = worth = 0.0
             for b in range(n_arms):
                 if b != arm:
                     weight = math.exp((memory[i, j * n_arms + b] - best) / temperature)
                     total += weight
-                    worth += weight * arms[i, Row.THETA, b]
+                    worth += weight * arms[i, ArmRow.THETA, b]
             best, worth = best + temperature * math.log(total), worth / total
         memory[i, room + 2 * j], memory[i, room + 2 * j + 1] = best - memory[i, j * n_arms + arm], worth
 
@@ -125,7 +125,7 @@ def fixed_value(arrays: Arrays, i: int, arm: int, price: float) -> float:
     """What a price on one arm would have earned in the rounds so far, in expectation."""
     memory, n_arms, n_types = arrays.memory, arrays.arms.shape[2], arrays.rules[0].n_types
     temperature, room = arrays.rules[0].temperature, n_types * (n_arms + 2)
-    net, value = arrays.arms[i, Row.THETA, arm] - price, 0.0
+    net, value = arrays.arms[i, ArmRow.THETA, arm] - price, 0.0
     for j in range(n_types):
         threshold, otherwise = memory[i, room + 2 * j], memory[i, room + 2 * j + 1]
         if temperature > 0.0:

@@ -13,7 +13,7 @@ from pa_env.envs import spaces
 from pa_env.envs.batched import PrincipalVectorEnv
 from pa_env.envs.scalar import PrincipalEnv
 from pa_env.game import Game
-from pa_env.kernel.layout import UNTRIED, Block, Floats, Integers, block_columns
+from pa_env.kernel.layout import UNTRIED, Floats, Integers, SummaryBlock, block_columns
 
 
 class Menu(Protocol):
@@ -57,9 +57,11 @@ def brackets(game: Game, untried: float | None = None) -> tuple[Floats, Floats]:
         untried: upper bound for an arm that has accepted nothing yet; None: UNTRIED above what it refused.
     """
     k = game.n_arms
-    low = game.summary[:, block_columns(Block.REFUSED, k)].astype(np.float64)
+    low = game.summary[:, block_columns(SummaryBlock.REFUSED, k)].astype(np.float64)
     # The summary is in float32: the next larger number is no less than the incentive that was accepted.
-    accepted = np.nextafter(game.summary[:, block_columns(Block.ACCEPTED, k)], np.float32(np.inf)).astype(np.float64)
+    accepted = np.nextafter(game.summary[:, block_columns(SummaryBlock.ACCEPTED, k)], np.float32(np.inf)).astype(
+        np.float64
+    )
     guess = low + UNTRIED if untried is None else untried
     return low, np.maximum(low, np.where(accepted > game.max_incentive, guess, accepted))
 

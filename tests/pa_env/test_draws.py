@@ -16,7 +16,7 @@ from pa_env import IID, Linear, make_agent, principal_agent_v0
 from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
 from pa_env.game import Game
 from pa_env.kernel import draws
-from pa_env.kernel.layout import Row
+from pa_env.kernel.layout import ArmRow
 from pa_env.rules import read_key, write_key
 
 PUBLISHED = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
@@ -45,7 +45,7 @@ def means_of(
     """Theta and mu (copies, n_arms) of the first episodes."""
     game = Game(n_arms=n_arms, instance=family, copies=copies, horizon=horizon)
     game.begin([seed + i for i in range(copies)])
-    return game.arrays.arms[:, Row.THETA].copy(), game.arrays.arms[:, Row.MU].copy()
+    return game.arrays.arms[:, ArmRow.THETA].copy(), game.arrays.arms[:, ArmRow.MU].copy()
 
 
 def uncorrelated(a: np.ndarray, b: np.ndarray) -> bool:
@@ -287,6 +287,6 @@ def test_families_are_drawn_anew_each_episode_and_fixed_ones_are_not(family: str
     seen = []
     for seed in (5, None, None, 5):
         env.reset(seed=seed)
-        seen.append(env.game.arrays.arms[0, : Row.THETA + 1].tobytes())
+        seen.append(env.game.arrays.arms[0, : ArmRow.THETA + 1].tobytes())
     assert seen[0] == seen[3]
     assert len(set(seen)) == 3
