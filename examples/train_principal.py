@@ -25,7 +25,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import baselines
-from baselines.rl.features import SetActorCritic
+from baselines.rl.networks import SetActorCritic
 from baselines.rl.vec_env import GameVecEnv
 from pa_env.wrappers import ForLearning
 

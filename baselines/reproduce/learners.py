@@ -23,7 +23,7 @@ import numpy as np
 from baselines.benchmark.store import write_generated
 from baselines.comparison import compare
 from baselines.files import only_writer, remove_half_written, write_whole
-from baselines.rl.evaluate import SCORES, games, play_out
+from baselines.rl.evaluate import SCORES
 from baselines.tasks import task
 from pa_env.kernel.layout import SCORES as ALL_SCORES
 from pa_env.kernel.layout import Floats
@@ -66,11 +66,13 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
     import torch
     from stable_baselines3.common.noise import NormalActionNoise
 
-    from baselines.rl.features import SetActorCritic
-    from baselines.rl.vec_env import GameVecEnv
+    from baselines.rl.networks import SetActorCritic
+    from baselines.rl.vec_env import GameVecEnv, games_of
 
     torch.set_num_threads(1)
-    envs = GameVecEnv(ForLearning(games(task(TASK), COPIES), learner.continuous), "utility", scale=0.7, staggered=True)
+    envs = GameVecEnv(
+        ForLearning(games_of(task(TASK), COPIES), learner.continuous), "utility", scale=0.7, staggered=True
+    )
     envs.seed(TRAINING_SEEDS + seed * COPIES)
     options = copy.deepcopy(learner.options)  # Stable-Baselines3 writes to policy_kwargs
     library = importlib.import_module("sb3_contrib" if learner.algorithm == "RecurrentPPO" else "stable_baselines3")
@@ -83,10 +85,12 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
 
 def outcome(learner: Learner, steps: int, seed: int, episodes: int) -> dict[str, Any]:
     """What a learner with a seed earns after training, or the error that it raised; and the minutes that it took."""
+    from baselines.rl.vec_env import games_of, play_out
+
     began = time.monotonic()
     try:
         model = trained(learner, steps, seed)
-        envs = ForLearning(games(task(TASK), episodes), learner.continuous)
+        envs = ForLearning(games_of(task(TASK), episodes), learner.continuous)
         seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
         found = play_out(envs, model, seeds, deterministic=not learner.sampled)
     except (ArithmeticError, ValueError, RuntimeError) as error:

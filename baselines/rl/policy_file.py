@@ -3,7 +3,7 @@
 Reading one runs nothing of its author's: arrays are read with ``allow_pickle=False``, and everything in them is checked
 before it is used. The metadata hold ``format``, ``tasks`` (those that it was trained on), ``objective``, ``seed``,
 ``steps`` (rounds of training), ``versions``, ``width`` (of the network) and ``sampled`` (whether actions are drawn, or
-the likeliest are played). The arrays are the layers of :class:`baselines.rl.features.SetBody` and ``SetHead`` under
+the likeliest are played). The arrays are the layers of :class:`baselines.rl.networks.SetBody` and ``SetHead`` under
 their names there, in float32. What they see and do is in :mod:`baselines.rl.view`.
 """
 

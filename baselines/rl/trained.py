@@ -3,7 +3,7 @@
 Each round the rule updates particle beliefs about the agent, writes down what there is to see
 (:mod:`baselines.rl.view`) and asks the network how likely each price of each arm is. It offers the likeliest, or draws
 one with the principal's seed if that was measurably better when the policy was trained. The network is that of
-:class:`baselines.rl.features.SetActorCritic`: it treats arms alike, so that a policy plays games of any number of arms.
+:class:`baselines.rl.networks.SetActorCritic`: it treats arms alike, so that a policy plays games of any number of arms.
 """
 
 import functools
@@ -102,7 +102,7 @@ def copy(source: Any, target: Any) -> None:
 
 @compiled
 def decide(net: Network) -> None:
-    """From the view to the logits, as the actor of :class:`baselines.rl.features.SetActorCritic`."""
+    """From the view to the logits, as the actor of :class:`baselines.rl.networks.SetActorCritic`."""
     K, width, entry, at = net.logits.shape[0], net.hidden.size, net.entry, 0
     overall = net.seen[FIELDS * K :]
     for a in range(K):

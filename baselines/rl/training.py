@@ -1,7 +1,7 @@
 """Training a principal from scratch: ``pa-bench train``.
 
 Stable-Baselines3's PPO plays many copies of one or several tasks at once, with the observations and prices of
-:class:`baselines.rl.belief_envs.WithBeliefs` and the network of :class:`baselines.rl.features.SetActorCritic`. The
+:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.SetActorCritic`. The
 learning rate (at the end) and the bonus for random actions fall to 0, so that the last policy is the one to keep.
 
 A lap is a fixed number of rollouts. After each lap the policy plays evaluation episodes, and a checkpoint is written.
@@ -34,14 +34,12 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
-from baselines.rl.belief_envs import WithBeliefs
-from baselines.rl.evaluate import games, interval, play_out
-from baselines.rl.features import SetActorCritic
-from baselines.rl.mixture import Mixture
+from baselines.rl.evaluate import interval
+from baselines.rl.networks import SetActorCritic
 from baselines.rl.policy_file import FORMAT, Policy, save
-from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
-from baselines.rl.view import FIELDS, OVERALL
-from baselines.tasks import Task, task
+from baselines.rl.vec_env import OBJECTIVES, GameVecEnv, games_of, play_out
+from baselines.rl.view import FIELDS, OVERALL, WithBeliefs
+from baselines.tasks import task
 from pa_env.checks import known, seed_of, whole
 from pa_env.kernel.layout import Floats
 
@@ -129,7 +127,8 @@ def train(settings: Settings, out: Path) -> Path:
 def new_model(settings: Settings) -> PPO:
     """A learner before its first round."""
     played = [task(name) for name in settings.tasks]
-    envs = Mixture([GameVecEnv(*part(made, settings), staggered=True) for made in played])
+    games = [WithBeliefs(games_of(each, settings.each)) for each in played]
+    envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
     envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
     horizon = float(np.mean([made.horizon for made in played]))
     return PPO(
@@ -144,11 +143,6 @@ def new_model(settings: Settings) -> PPO:
         device="cpu",
         policy_kwargs={"width": WIDTH, "fields": FIELDS, "overall": OVERALL},
     )
-
-
-def part(played: Task, settings: Settings) -> tuple[Any, str, float]:
-    """A task's share of the copies, the objective, and a scale that makes the sum of an episode of order 1 to 10."""
-    return WithBeliefs(games(played, settings.each)), settings.objective, 10.0 / math.sqrt(played.horizon)
 
 
 def falling_rate(left: float) -> float:
@@ -231,7 +225,7 @@ def evaluate(model: Any, settings: Settings) -> dict[str, dict[str, dict[str, Fl
         seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
         set_random_seed(settings.seed)  # the same model has the same scores
         found[name] = {
-            how: play_out(WithBeliefs(games(played, episodes)), model, seeds, how == "likeliest")
+            how: play_out(WithBeliefs(games_of(played, episodes)), model, seeds, how == "likeliest")
             for how in ("likeliest", "drawn")
         }
     return found

@@ -1,4 +1,4 @@
-"""The batched game as Stable-Baselines3 wants its environments: one compiled step for all copies.
+"""Batched games as Stable-Baselines3 wants its environments: one compiled step for all copies of a game.
 
 >>> from baselines.rl.vec_env import GameVecEnv
 >>> envs = GameVecEnv.of("PrincipalAgent-v0", copies=256, horizon=200, staggered=True)
@@ -12,9 +12,9 @@ Copies whose episode ends begin another in the same step. The horizon is a termi
 nothing is to be bootstrapped past it, and ``infos[i]["TimeLimit.truncated"]`` is False. In between all copies share one
 empty info: a dictionary for each copy and step would cost more than the step.
 
-Copies that begin together stay in step, and a rollout shorter than the horizon then shows one slice of the episode.
-``staggered=True`` begins them at times spread over the horizon: the first episodes are played so far with a neutral
-action, all zeros (no incentive; with ``ForLearning`` .001 above what the first arm refused).
+Copies that begin together stay in step, so that every rollout shorter than the horizon covers the same part of the
+episode. ``staggered=True`` begins them at times spread over the horizon: the first episodes are played so far with a
+neutral action, all zeros (no incentive; with ``ForLearning`` .001 above what the first arm refused).
 """
 
 from collections.abc import Sequence
@@ -24,42 +24,55 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 import pa_env  # noqa: F401 - registers the environments
+from baselines.rl.evaluate import SCORES
+from baselines.tasks import Task
 from pa_env.checks import known
+from pa_env.kernel.layout import Floats
 
-Rewards = NDArray[np.float32]
-
+Games = VectorEnv[Any, Any, Any]  # a batched game, bare or wrapped
 # What a policy is trained for: the part of the game's info whose sum it keeps small. R_T^oracle is minus the expected
 # utility plus what an informed agent would leave; no play changes that, so the optimum is the same, and the noise less.
 OBJECTIVES = {"utility": "regret_oracle", "regret": "regret"}
 
 
 class GameVecEnv(VecEnv):
-    """Stable-Baselines3's interface to a batched game, bare or wrapped, with ``autoreset_mode`` DISABLED.
+    """Stable-Baselines3's interface to the copies of a batched game, or of several games with the same spaces.
 
     Args:
-        envs: the batched game.
+        envs: the batched game, bare or wrapped, with ``autoreset_mode`` DISABLED; or several, one after the other.
         objective: None for the reward as played, X - pi_A; "utility" for its expectation theta_A - pi_A, less what the
             best fixed incentive would bring; "regret" for minus the round's share of R_T. The last two are privileged,
             and fine for training: a reward is not observed.
-        scale: multiplies the reward.
-        staggered: whether the first episodes begin at times spread over the horizon.
+        scale: multiplies the reward; None: 10 / sqrt(horizon) of each game, so that the sum of an episode is of order 1
+            to 10.
+        staggered: begin the first episodes at times spread over the horizon.
     """
 
     def __init__(
-        self, envs: VectorEnv[Any, Any, Any], objective: str | None = None, scale: float = 1.0, staggered: bool = False
+        self,
+        envs: Games | Sequence[Games],
+        objective: str | None = None,
+        scale: float | None = 1.0,
+        staggered: bool = False,
     ) -> None:
-        if envs.metadata.get("autoreset_mode") != AutoresetMode.DISABLED:
-            raise ValueError(f"envs = {envs} must be made by gym.make_vec(..., autoreset_mode='Disabled')")
+        self.games = [envs] if isinstance(envs, VectorEnv) else list(envs)
+        for games in self.games:
+            if games.metadata.get("autoreset_mode") != AutoresetMode.DISABLED:
+                raise ValueError(f"envs = {games} must be made by gym.make_vec(..., autoreset_mode='Disabled')")
+        spaces = {str((games.single_observation_space, games.single_action_space)) for games in self.games}
+        if len(spaces) > 1:
+            raise ValueError(f"envs must have the same observations and actions, not {', '.join(sorted(spaces))}")
         if objective is not None:
             known("objective", objective, OBJECTIVES)
-        self.envs, self.objective, self.scale, self.staggered = envs, objective, scale, staggered
-        self.horizon: int = envs.unwrapped.game.horizon  # type: ignore[attr-defined]
-        self.render_mode = envs.render_mode
-        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
-        self._infos: list[dict[str, Any]] = [{}] * self.num_envs
+        self.objective, self.staggered = objective, staggered
+        self.scales = [10.0 / horizon_of(games) ** 0.5 if scale is None else scale for games in self.games]
+        self.render_mode = self.games[0].render_mode
+        self._ends = np.cumsum([games.num_envs for games in self.games])
+        super().__init__(int(self._ends[-1]), self.games[0].single_observation_space, self.games[0].single_action_space)
         self._sums, self._lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
 
     @classmethod
@@ -69,81 +82,138 @@ class GameVecEnv(VecEnv):
 
     def reset(self) -> NDArray[np.float32]:
         """Begin an episode of every copy; after :meth:`seed`, from these seeds."""
-        seeds = None if self._seeds[0] is None else self._seeds
-        observations, _ = self.envs.reset(seed=seeds)  # type: ignore[arg-type] # ours takes a list
+        observations = []
+        for games, end in zip(self.games, self._ends, strict=True):
+            seeds = self._seeds[end - games.num_envs : end]
+            seen, _ = games.reset(seed=None if seeds[0] is None else seeds)  # type: ignore[arg-type] # ours takes a list
+            observations.append(stagger(games, seen) if self.staggered else seen)
         self._reset_seeds()
         self._sums[:], self._lengths[:] = 0.0, 0
-        return self._staggered(observations) if self.staggered else observations
-
-    def _staggered(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Play until the first copy has one round left; copy i is begun anew after i/copies of the horizon."""
-        neutral = np.zeros_like(self.envs.action_space.sample())
-        begins = np.arange(self.num_envs) * self.horizon // self.num_envs
-        for t in range(1, self.horizon):
-            observations, *_ = self.envs.step(neutral)
-            if (late := begins == t).any():
-                observations, _ = self.envs.reset(options={"reset_mask": late})
-        return observations
+        return np.concatenate(observations)
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Keep the actions for :meth:`step_wait`."""
-        self._actions = actions
+        self._actions = np.split(actions, self._ends[:-1])
 
-    def step_wait(self) -> tuple[NDArray[np.float32], Rewards, NDArray[np.bool_], list[dict[str, Any]]]:
-        """One round of every copy."""
-        observations, rewards, over, _, info = self.envs.step(self._actions)
-        if self.objective is not None:
-            rewards = -info[OBJECTIVES[self.objective]]
-        rewards = self.scale * rewards
-        self._sums += rewards
-        self._lengths += 1
-        infos = self._infos
-        if over.any():
-            infos = self._infos.copy()
-            for i in np.flatnonzero(over).tolist():
-                infos[i] = {
-                    "terminal_observation": observations[i],
-                    "TimeLimit.truncated": False,
-                    "episode": {"r": float(self._sums[i]), "l": int(self._lengths[i])},
-                }
-            self._sums[over], self._lengths[over] = 0.0, 0
-            observations, _ = self.envs.reset(options={"reset_mask": over})
-        return observations, rewards.astype(np.float32), over, infos
+    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play one round of every copy."""
+        infos: list[dict[str, Any]] = [{}] * self.num_envs
+        parts = []
+        for games, end, scale, actions in zip(self.games, self._ends, self.scales, self._actions, strict=True):
+            observations, rewards, over, _, info = games.step(actions)
+            rewards = scale * (rewards if self.objective is None else -info[OBJECTIVES[self.objective]])
+            first = end - games.num_envs
+            self._sums[first:end] += rewards
+            self._lengths[first:end] += 1
+            if over.any():
+                for i in np.flatnonzero(over).tolist():
+                    infos[first + i] = {
+                        "terminal_observation": observations[i],
+                        "TimeLimit.truncated": False,
+                        "episode": {"r": float(self._sums[first + i]), "l": int(self._lengths[first + i])},
+                    }
+                self._sums[first:end][over], self._lengths[first:end][over] = 0.0, 0
+                observations, _ = games.reset(options={"reset_mask": over})
+            parts.append((observations, rewards.astype(np.float32), over))
+        observations, rewards, over = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return observations, rewards, over, infos
 
     def close(self) -> None:
-        """Close the game."""
-        self.envs.close()
+        """Close the games."""
+        for games in self.games:
+            games.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the game, for each copy asked for."""
-        return [getattr(self.envs, attr_name)] * len(self._of(indices))
+        """An attribute of the game of each copy asked for."""
+        return self._by_copy([getattr(games, attr_name) for games in self.games], indices)
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Copies are one object: an attribute is set for all of them."""
-        self._all(indices, "set_attr")
-        setattr(self.envs, attr_name, value)
+        """Set an attribute of all games: the copies of a game are one object."""
+        self._check_all(indices, "set_attr")
+        for games in self.games:
+            setattr(games, attr_name, value)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Copies are one object: a method is called once, for all of them."""
-        self._all(indices, "env_method")
-        return [getattr(self.envs, method_name)(*args, **kwargs)] * self.num_envs
+        """Call a method of each game once: the copies of a game are one object."""
+        self._check_all(indices, "env_method")
+        return self._by_copy([getattr(games, method_name)(*args, **kwargs) for games in self.games], None)
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """Whether the game is in such a wrapper; episodes are summed up as by Stable-Baselines3's ``Monitor``."""
-        from stable_baselines3.common.monitor import Monitor
-
-        env, wrapped = self.envs, wrapper_class is Monitor
-        while not wrapped and isinstance(env, gym.vector.VectorWrapper):
-            wrapped, env = isinstance(env, wrapper_class), env.env
-        return [wrapped] * len(self._of(indices))
+        """True where a game is in such a wrapper; episodes are summed up as by Stable-Baselines3's ``Monitor``."""
+        return self._by_copy(
+            [wrapper_class is Monitor or is_wrapped(each, wrapper_class) for each in self.games], indices
+        )
 
     def get_images(self) -> Sequence[Any]:
         """A frame of the first copy."""
-        return [self.envs.render()]
+        return [self.games[0].render()]
 
-    def _of(self, indices: Any) -> Any:
-        return self._get_indices(indices)
+    def _by_copy(self, values: Sequence[Any], indices: Any) -> list[Any]:
+        """The value of the game of each copy asked for, from those of the games."""
+        return [values[int(np.searchsorted(self._ends, i, side="right"))] for i in self._get_indices(indices)]
 
-    def _all(self, indices: Any, what: str) -> None:
-        if len(self._of(indices)) != self.num_envs:
+    def _check_all(self, indices: Any, what: str) -> None:
+        """Raise unless all copies are asked for."""
+        if len(list(self._get_indices(indices))) != self.num_envs:
             raise ValueError(f"{what}(indices={indices}): copies are one object, pass indices=None for all of them")
+
+
+def horizon_of(games: Games) -> int:
+    """The horizon of a batched game."""
+    horizon: int = games.unwrapped.game.horizon  # type: ignore[attr-defined] # ours has a game
+    return horizon
+
+
+def is_wrapped(games: Games, wrapper_class: type[Any]) -> bool:
+    """True if a batched game is in such a wrapper."""
+    while isinstance(games, gym.vector.VectorWrapper):
+        if isinstance(games, wrapper_class):
+            return True
+        games = games.env
+    return False
+
+
+def stagger(games: Games, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Play until the first copy has one round left; copy i is begun anew after i/copies of the horizon."""
+    neutral, horizon = np.zeros_like(games.action_space.sample()), horizon_of(games)
+    begins = np.arange(games.num_envs) * horizon // games.num_envs
+    for t in range(1, horizon):
+        observations, *_ = games.step(neutral)
+        if (late := begins == t).any():
+            observations, _ = games.reset(options={"reset_mask": late})
+    return observations
+
+
+def games_of(task: Task, copies: int) -> Games:
+    """Copies of a task's game that begin no episode by themselves."""
+    linear: dict[str, Any] = {"dim": task.dim} if task.dim else {}
+    return gym.make_vec(
+        *("PrincipalAgentLinear-v0" if linear else "PrincipalAgent-v0", copies),
+        n_arms=task.n_arms,
+        horizon=task.horizon,
+        instance=task.instance,
+        agent=task.make_agent(),
+        autoreset_mode="Disabled",
+        **linear,
+    )
+
+
+def play_out(games: Games, model: Any, seeds: Sequence[int], deterministic: bool = True) -> dict[str, Floats]:
+    """Scores of one episode of each copy under a model.
+
+    Args:
+        games: the batched game, bare or wrapped, with autoreset_mode="Disabled".
+        model: a Stable-Baselines3 model, or whatever predicts as they do.
+        seeds: one for each copy.
+        deterministic: play the model's likeliest actions; else actions are drawn.
+    """
+    observations, _ = games.reset(seed=list(seeds))  # type: ignore[arg-type] # ours takes a list
+    sums = {score: np.zeros(games.num_envs) for score in SCORES}
+    state, starts = None, np.ones(games.num_envs, np.bool_)
+    for _ in range(horizon_of(games)):
+        actions, state = model.predict(observations, state, starts, deterministic)
+        observations, _, _, _, info = games.step(actions)
+        starts = np.zeros(games.num_envs, np.bool_)
+        for score in SCORES:
+            sums[score] += info[score]
+    return sums

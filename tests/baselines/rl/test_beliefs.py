@@ -4,8 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from baselines.rl.belief_envs import WithBeliefs
-from baselines.rl.view import FIELDS, OVERALL, QUANTILES, RUNGS, Field, Overall, Sight, observe
+from baselines.rl.view import FIELDS, OVERALL, QUANTILES, RUNGS, Field, Overall, Sight, WithBeliefs, observe
 from baselines.scripted.ours.particle_memory import Entry, beliefs_of, fresh_memory
 from pa_env.kernel.layout import NO_ARM
 from pa_env.wrappers import ForLearning
@@ -99,10 +98,9 @@ def test_mistakes_are_named() -> None:
 
 def test_several_games_are_one_environment() -> None:
     pytest.importorskip("stable_baselines3", reason="the extra [train] is not installed")
-    from baselines.rl.mixture import Mixture
     from baselines.rl.vec_env import GameVecEnv
 
-    mixed = Mixture([GameVecEnv(games(2, horizon=4)), GameVecEnv(games(3, horizon=6))])
+    mixed = GameVecEnv([games(2, horizon=4), games(3, horizon=6)])
     alone = GameVecEnv(games(3, horizon=6))
     assert mixed.seed(7) == [7, 8, 9, 10, 11]
     alone.seed(9)
@@ -119,5 +117,5 @@ def test_several_games_are_one_environment() -> None:
     assert mixed.get_attr("num_envs", [0, 4]) == [2, 3]
     assert mixed.env_is_wrapped(WithBeliefs) == [True] * 5
     mixed.close()
-    with pytest.raises(ValueError, match="parts must have the same observations and actions"):
-        Mixture([GameVecEnv(games(2)), GameVecEnv(games(2, k=4))])
+    with pytest.raises(ValueError, match="envs must have the same observations and actions"):
+        GameVecEnv([games(2), games(2, k=4)])

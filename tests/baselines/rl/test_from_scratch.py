@@ -10,7 +10,7 @@ pytest.importorskip("stable_baselines3", reason="the extra [train] is not instal
 from stable_baselines3 import A2C, DQN, PPO, SAC, TD3
 from stable_baselines3.common.evaluation import evaluate_policy
 
-from baselines.rl.features import SetActorCritic
+from baselines.rl.networks import SetActorCritic
 from baselines.rl.vec_env import GameVecEnv
 from pa_env import IID
 from pa_env.wrappers import ForLearning

@@ -17,10 +17,9 @@ import pytest
 
 import baselines
 from baselines import rl
-from baselines.rl.belief_envs import WithBeliefs
 from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
 from baselines.rl.trained import Trained, decide, drawn, network_of
-from baselines.rl.view import FIELDS, OVERALL, RUNGS
+from baselines.rl.view import FIELDS, OVERALL, RUNGS, WithBeliefs
 from baselines.scripted.ours.particle_beliefs import MARGIN
 from baselines.scripted.ours.particle_memory import Draw, Entry, memory_size
 from pa_env.kernel.draws import draw, uniform
@@ -64,7 +63,7 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("agent", "sampled"), [("empirical-mean", True), ("exploratory", False)])
 def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sampled: bool) -> None:
     torch = pytest.importorskip("torch", reason="the extra [train] is not installed")
-    from baselines.rl.features import SetActorCritic
+    from baselines.rl.networks import SetActorCritic
 
     policy, k, horizon = random_policy(sampled=sampled), 4, 100
     game = gym.make_vec("PrincipalAgent-v0", 1, n_arms=k, horizon=horizon, agent=agent, autoreset_mode="Disabled")

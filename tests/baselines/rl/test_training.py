@@ -22,7 +22,7 @@ from baselines import rl
 from baselines.__main__ import app
 from baselines.files import only_writer
 from baselines.rl import recipes, training
-from baselines.rl.features import SetActorCritic
+from baselines.rl.networks import SetActorCritic
 from baselines.rl.policy_file import read
 from baselines.rl.training import Settings, train
 from baselines.rl.vec_env import GameVecEnv

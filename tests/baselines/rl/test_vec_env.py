@@ -64,7 +64,7 @@ def test_objectives_sum_to_what_they_are_named_after(objective: str | None) -> N
     envs = GameVecEnv(gym.make_vec("PrincipalAgent-v0", 5, autoreset_mode="Disabled", **GAME), objective, scale=2.0)
     envs.seed(3)
     envs.reset()
-    game = envs.envs.unwrapped.game
+    game = envs.games[0].unwrapped.game
     benchmark = game.arrays.state["benchmark"].copy()
     total = np.zeros(5)
     for _ in range(6):

@@ -15,7 +15,7 @@ from gymnasium.spaces import Box, Discrete, Space
 from stable_baselines3 import PPO
 from stable_baselines3.common.policies import ActorCriticPolicy
 
-from baselines.rl.features import SetActorCritic, SetExtractor, SortedActorCritic, SortedArms
+from baselines.rl.networks import SetActorCritic
 from baselines.rl.vec_env import GameVecEnv
 from pa_env import IID
 from pa_env.wrappers import BracketIncentive, ForLearning, IncentiveGrid, RescaleIncentive
@@ -30,10 +30,10 @@ def relabelled(observations: torch.Tensor, fields: int) -> torch.Tensor:
     return torch.cat([first.reshape(len(first), -1, K)[:, :, ORDER].flatten(1), overall], dim=1)
 
 
-def policy(actions: Space, n_arms: int = K, kind: type = SetActorCritic, **options: int) -> Any:
+def policy(actions: Space, n_arms: int = K, **options: int) -> SetActorCritic:
     torch.manual_seed(0)
     space = Box(-9, 9, (6 * n_arms + 2,), np.float32)
-    made = kind(space, actions, lambda _: 1e-3, **(options | {"n_arms": n_arms}))
+    made = SetActorCritic(space, actions, lambda _: 1e-3, **(options | {"n_arms": n_arms}))
     for name, parameter in made.named_parameters():
         if name.startswith(("action_net", "log_std")):
             torch.nn.init.normal_(parameter, std=0.5)
@@ -46,28 +46,12 @@ def parameters_of(made: ActorCriticPolicy, observations: torch.Tensor) -> list[t
     return [inner.logits] if isinstance(made.action_space, Discrete) else [inner.mean, inner.stddev]
 
 
-@pytest.mark.parametrize("extractor", [SortedArms, SetExtractor])
-def test_extractors_do_not_mind_the_order_of_arms(extractor: type) -> None:
-    network = extractor(Box(-9, 9, (6 * K + 2,), np.float32), n_arms=K)
-    seen = torch.randn(8, 6 * K + 2, generator=torch.Generator().manual_seed(0))
-    code = network(seen)
-    assert code.shape == (8, network.features_dim)
-    torch.testing.assert_close(network(relabelled(seen, 6)), code)
-    assert (network(seen + 0.1) - code).abs().max() > 1e-3
-
-
-def test_sorted_arms_come_best_first() -> None:
-    network = SortedArms(Box(-9, 9, (3 * 2 + 1,), np.float32), n_arms=3, by=0, fields=2, overall=1)
-    assert network(torch.tensor([[1.0, 3, 2, 10, 30, 20, 7]])).tolist() == [[3, 2, 1, 30, 20, 10, 7]]
-
-
 @pytest.mark.parametrize(
     ("actions", "overall"),
     [(Box(-1, 1, (2 + K,)), 2), (Box(-1, 1, (1 + 2 * K,)), 1), (Box(-1, 1, (K,)), 0), (Discrete(4 * K), 0)],
 )
-@pytest.mark.parametrize("kind", [SetActorCritic, SortedActorCritic])
-def test_actions_and_their_noise_move_with_their_arms(actions: Space, overall: int, kind: type) -> None:
-    made = policy(actions, kind=kind, overall_actions=overall)
+def test_actions_and_their_noise_move_with_their_arms(actions: Space, overall: int) -> None:
+    made = policy(actions, overall_actions=overall)
     seen = torch.randn(8, 6 * K + 2, generator=torch.Generator().manual_seed(0))
     moved = relabelled(seen, 6)
     for first, second in zip(parameters_of(made, seen), parameters_of(made, moved), strict=True):
@@ -105,8 +89,8 @@ def games(n_arms: int, wrapper: Callable[[Any], Any] = RescaleIncentive) -> Game
     return GameVecEnv(wrapper(gym.make_vec("PrincipalAgent-v0", 4, n_arms=n_arms, autoreset_mode="Disabled")))
 
 
-def learner(envs: GameVecEnv, kind: type = SetActorCritic, **options: object) -> PPO:
-    return PPO(kind, envs, n_steps=8, batch_size=32, policy_kwargs=options, seed=0, device="cpu")
+def learner(envs: GameVecEnv, **options: object) -> PPO:
+    return PPO(SetActorCritic, envs, n_steps=8, batch_size=32, policy_kwargs=options, seed=0, device="cpu")
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 5])
@@ -128,16 +112,15 @@ def test_a_policy_for_three_arms_plays_with_nine(wrapper: Callable[[Any], Any]) 
     large.learn(64)
 
 
-@pytest.mark.parametrize(("kind", "options"), [(SetActorCritic, {}), (SortedActorCritic, {"by": 2})])
-def test_a_model_comes_back_from_stable_baselines3s_file(tmp_path: Path, kind: type, options: dict[str, int]) -> None:
+def test_a_model_comes_back_from_stable_baselines3s_file(tmp_path: Path) -> None:
     envs = games(K)
-    model = learner(envs, kind, n_arms=K, **options)
+    model = learner(envs, n_arms=K)
     model.learn(64)
     model.save(tmp_path / "model.zip")
     model.policy.save(tmp_path / "policy.zip")
     seen = np.random.default_rng(0).random((4, *envs.observation_space.shape), np.float32)
     wanted = model.predict(seen, deterministic=True)[0]
-    for again in (PPO.load(tmp_path / "model.zip", device="cpu"), kind.load(tmp_path / "policy.zip", "cpu")):
+    for again in (PPO.load(tmp_path / "model.zip", device="cpu"), SetActorCritic.load(tmp_path / "policy.zip", "cpu")):
         np.testing.assert_array_equal(again.predict(seen, deterministic=True)[0], wanted)
 
 
@@ -147,11 +130,10 @@ def shuffled(rng: np.random.Generator) -> IID:
     return IID(np.array([0.2, 0.6, 0.5])[order], np.array([0.9, 0.1, 0.1])[order], "constant")
 
 
-@pytest.mark.parametrize("kind", [SetActorCritic, SortedActorCritic])
-def test_the_good_arm_is_found_wherever_it_stands(kind: type) -> None:
+def test_the_good_arm_is_found_wherever_it_stands() -> None:
     options = {"n_arms": 3, "horizon": 20, "instance": shuffled, "agent": "oracle", "autoreset_mode": "Disabled"}
     envs = GameVecEnv(IncentiveGrid(gym.make_vec("PrincipalAgent-v0", 64, **options), levels=3, top=0.9))
-    model = PPO(kind, envs, 3e-3, 20, 320, 4, gamma=1.0, seed=0, policy_kwargs={"n_arms": 3}, device="cpu")
+    model = PPO(SetActorCritic, envs, 3e-3, 20, 320, 4, gamma=1.0, seed=0, policy_kwargs={"n_arms": 3}, device="cpu")
     model.learn(20_000)
     envs.seed(10**6)
     observations, earned = envs.reset(), 0.0

@@ -1,0 +1,173 @@
+"""A policy that treats arms alike, for Stable-Baselines3.
+
+An observation is field-major: ``fields`` blocks of n_arms numbers, then ``overall`` numbers (the game's summary has 6
+and 2). Actions are ``overall_actions`` numbers about no arm, then equally many about each arm in turn: none and 5 for
+the logits of ``ForLearning``'s Discrete(5 K), 2 and 1 for a Box of 2 + K numbers. When arms are relabelled, the actions
+about them move with them, so nothing has to be learned once for each arm.
+
+Networks are small: most of the time of training goes to rollouts and their updates.
+"""
+
+from typing import Any
+
+import gymnasium as gym
+import torch
+from gymnasium.spaces import Box, Discrete
+from stable_baselines3.common.distributions import DiagGaussianDistribution, Distribution
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.type_aliases import Schedule
+from torch import Tensor, nn
+
+from pa_env.kernel.layout import BLOCKS, OVERALL
+
+
+class SetBody(nn.Module):
+    """Maps an observation to a code of ``width`` numbers for each arm and one for all, (batch, n_arms + 1, width).
+
+    An arm's code is a perceptron of its fields and the overall numbers. The code of all is one of the mean and the
+    maximum of the arms' codes and of the overall numbers.
+    """
+
+    def __init__(self, n_arms: int, fields: int, overall: int, width: int) -> None:
+        super().__init__()
+        self.n_arms, self.fields, self.overall, self.width = n_arms, fields, overall, width
+        self.arm_in, self.arm_out = nn.Linear(fields + overall, width), nn.Linear(width, width)
+        self.together = nn.Linear(2 * width + overall, width)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Return the codes, ReLU at every layer."""
+        k = self.n_arms
+        arms = observations[:, : self.fields * k].reshape(-1, self.fields, k).transpose(1, 2)
+        overall = observations[:, self.fields * k : self.fields * k + self.overall]
+        shared = overall[:, None].expand(-1, k, -1)
+        codes = torch.relu(self.arm_out(torch.relu(self.arm_in(torch.cat([arms, shared], dim=2)))))
+        pooled = torch.cat([codes.mean(dim=1), codes.amax(dim=1), overall], dim=1)
+        return torch.cat([codes, torch.relu(self.together(pooled))[:, None]], dim=1)
+
+
+class SetHead(nn.Module):
+    """Maps codes to actions: ``overall`` numbers from the code of all, then ``each`` numbers for each arm in turn."""
+
+    def __init__(self, width: int, overall: int, each: int) -> None:
+        super().__init__()
+        self.all = nn.Linear(width, overall) if overall else None
+        self.arm = nn.Linear(2 * width, each)
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter)
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """Return the actions (batch, overall + each * n_arms)."""
+        arms, together = codes[:, :-1], codes[:, -1]
+        parts = [] if self.all is None else [self.all(together)]
+        parts.append(self.arm(torch.cat([arms, together[:, None].expand_as(arms)], dim=2)).flatten(1))
+        return torch.cat(parts, dim=1)
+
+
+class SetBodies(nn.Module):
+    """A body for the actor and another for the critic: an "MLP extractor" in the words of Stable-Baselines3."""
+
+    def __init__(self, actor: SetBody, critic: SetBody) -> None:
+        super().__init__()
+        self.actor, self.critic = actor, critic
+        self.latent_dim_pi = self.latent_dim_vf = actor.width
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the codes of the actor and the code of the critic."""
+        return self.forward_actor(observations), self.forward_critic(observations)
+
+    def forward_actor(self, observations: Tensor) -> Tensor:
+        """Return the actor's codes of each arm and of all."""
+        codes: Tensor = self.actor(observations)
+        return codes
+
+    def forward_critic(self, observations: Tensor) -> Tensor:
+        """Return the critic's code of all."""
+        code: Tensor = self.critic(observations)[:, -1]
+        return code
+
+
+class SetActorCritic(ActorCriticPolicy):
+    """A policy of arms as a set: a code for each and one for all of them (:class:`SetBody`), then actions.
+
+    All arms share weights, so a policy for K arms loads into one for any other number. Its actions start at zero, and
+    the standard deviations of continuous ones are the same for all arms.
+
+    Args:
+        observation_space: of every policy of Stable-Baselines3, as the next two.
+        action_space: a Box of one dimension, or Discrete.
+        lr_schedule: the learning rate by the share of training that is left.
+        n_arms: None: what the observation has room for.
+        width: of the codes.
+        fields: blocks of n_arms numbers that stand first in an observation.
+        overall: numbers that follow them.
+        overall_actions: actions about no arm; None: what is left when arms have equally many.
+        **options: of every policy of Stable-Baselines3.
+    """
+
+    def __init__(
+        self,
+        observation_space: gym.Space[Any],
+        action_space: gym.Space[Any],
+        lr_schedule: Schedule,
+        n_arms: int | None = None,
+        width: int = 16,
+        fields: int = BLOCKS,
+        overall: int = OVERALL,
+        overall_actions: int | None = None,
+        **options: Any,
+    ) -> None:
+        arms, left = divmod((observation_space.shape or (0,))[0] - overall, fields) if n_arms is None else (n_arms, 0)
+        if left or arms < 1:
+            raise ValueError(f"observation_space = {observation_space} does not split by arm: set fields and overall")
+        unshared = action_numbers(action_space) % arms if overall_actions is None else overall_actions
+        self.layout = {"n_arms": arms, "width": width, "fields": fields, "overall": overall}
+        self.layout["overall_actions"] = unshared
+        super().__init__(observation_space, action_space, lr_schedule, **options)
+
+    def _build_mlp_extractor(self) -> None:
+        n_arms, width, fields, overall, _ = self.layout.values()
+        actor, critic = (SetBody(n_arms, fields, overall, width) for _ in range(2))
+        self.mlp_extractor = SetBodies(actor, critic)  # type: ignore[assignment] # the same methods
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        super()._build(lr_schedule)
+        overall = self.layout["overall_actions"]
+        each = actions_per_arm(self.action_space, self.layout["n_arms"], overall)
+        self.action_net = SetHead(self.layout["width"], overall, each)
+        if isinstance(self.action_space, Box):
+            self.log_std = nn.Parameter(torch.full((overall + each,), float(self.log_std_init)))
+        self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
+
+    def _get_action_dist_from_latent(self, latent_pi: Tensor) -> Distribution:
+        if not isinstance(self.action_dist, DiagGaussianDistribution):
+            return super()._get_action_dist_from_latent(latent_pi)
+        overall, each = self.log_std.tensor_split((self.layout["overall_actions"],))
+        spread = torch.cat([overall, each.repeat(self.layout["n_arms"])])
+        return self.action_dist.proba_distribution(self.action_net(latent_pi), spread)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | self.layout
+
+
+def action_numbers(space: gym.Space[Any]) -> int:
+    """The number of numbers in a Box, or of logits of a Discrete."""
+    if isinstance(space, Discrete):
+        return int(space.n)
+    if isinstance(space, Box) and len(space.shape) == 1:
+        return space.shape[0]
+    raise ValueError(f"action_space = {space} must be a Box of one dimension or Discrete")
+
+
+def actions_per_arm(space: gym.Space[Any], n_arms: int, overall: int) -> int:
+    """The number of actions about each arm, once ``overall`` are taken off; raises if arms have not equally many.
+
+    >>> actions_per_arm(Box(-1, 1, (2 + 5,)), n_arms=5, overall=2), actions_per_arm(Discrete(4 * 2), 2, 0)
+    (1, 4)
+    """
+    each, left = divmod(action_numbers(space) - overall, n_arms)
+    if left or each < 1:
+        raise ValueError(
+            f"action_space = {space} must have {overall} overall actions and as many for each of {n_arms} arms:"
+            " set overall_actions and n_arms to what the environment takes"
+        )
+    return each
