@@ -9,15 +9,13 @@ Playing one needs NumPy and Numba; training one (:mod:`baselines.rl.training`, `
 
 Inside::
 
-    view.py         what a trained principal sees, and its prices
+    view.py         what a trained principal sees, and its prices, for one game or a batch
     trained.py      a trained principal as a compiled rule
     policy_file.py  a policy on disk
-    features.py     networks that treat arms alike
-    vec_env.py      the batched game for Stable-Baselines3
-    belief_envs.py  the batched game with beliefs about the agent
-    mixture.py      several games as one environment
+    networks.py     a policy network that treats arms alike
+    vec_env.py      batched games for Stable-Baselines3
     training.py     training from scratch
-    evaluate.py     many games of a model at once
+    evaluate.py     scores and their intervals
     recipes.py      how shipped policies are trained
 """
 
