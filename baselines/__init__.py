@@ -9,7 +9,8 @@ np.int64(10000)
 Inside::
 
     principal.py   Principal, and the requests hold, offer, follow
-    registry.py    names and specs of principals
+    specs.py       strings that name what plays, and users' code that they name
+    registry.py    names of principals, and resolve(): from what is given to what plays
     simulation.py  simulate(), and its Run
     match.py       a principal in one episode
     trace.py       traces: every round of some episodes

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from baselines.players import PrincipalLike
+    from baselines.registry import PrincipalLike
 
 HEADINGS = {"regret": "R_T", "regret_oracle": "R_T^oracle", "utility": "utility"}  # of the readable tables
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
@@ -103,7 +103,7 @@ def _in_notebook() -> bool:
 
 def _about(settings: dict[str, Any], task: str | Task | None) -> str:
     """The setting in a line."""
-    from baselines.benchmark.specs import describe
+    from baselines.registry import describe
 
     agent, instance = settings["agent"], settings["instance"]
     if isinstance(agent, str):
@@ -265,7 +265,7 @@ class Comparison:
 
     def _labels(self) -> list[str]:
         """Labels of the principals in the order of the table; privileged ones and stand-ins are marked."""
-        from baselines.benchmark.specs import label
+        from baselines.registry import label
 
         return [label(name) + " (privileged)" * self.privileged[name] for name in self.table.index]
 

@@ -5,7 +5,6 @@ processes play the rest; :mod:`joblib` can send them classes and functions that 
 not depend on which process plays a block.
 """
 
-import copy
 import functools
 import inspect
 import os
@@ -15,18 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from baselines.benchmark.specs import describe, is_own, make_agent, make_instance, make_principal, parse
 from baselines.principal import Principal
+from baselines.registry import PrincipalLike, describe, resolve, resolve_agent, resolve_instance
 from baselines.simulation import Episodes
+from baselines.specs import is_user_code, parse
 from baselines.tasks import Task
 from baselines.tasks import task as task_of
 from pa_env.checks import whole
 from pa_env.game import Game
 from pa_env.kernel.layout import SCORES, Floats, Integers
 
-PrincipalLike = str | Principal | type[Principal]
 BLOCK_ROUNDS, BLOCK_SEEDS = 500_000, 1000  # of a block, at most: about a second of the slowest principals
-MAKERS: dict[str, Callable[[str], Any]] = {"agent": make_agent, "instance": make_instance}
+MAKERS: dict[str, Callable[[str], Any]] = {"agent": resolve_agent, "instance": resolve_instance}
 ALONE = 2.0  # seconds after which other processes help: they take as long to start
 
 
@@ -66,7 +65,7 @@ def players(given: Sequence[PrincipalLike] | Mapping[str, PrincipalLike]) -> lis
 def label_of(given: PrincipalLike) -> str:
     """A name with parameters is its own label; the label of an object shows the parameters that are not defaults."""
     if isinstance(given, str):
-        return describe(given).label if is_own(given) else given
+        return describe(given).label if is_user_code(given) else given
     made = given if isinstance(given, type) else type(given)
     name = str(getattr(made, "name", "") or made.__name__)
     if isinstance(given, Principal):
@@ -87,38 +86,12 @@ def _optional(parameter: inspect.Parameter) -> bool:
 def maker(given: PrincipalLike) -> Callable[[Game], Principal]:
     """A function that makes the principal for a game."""
     if isinstance(given, str):
-        return functools.partial(_from_spec, absolute(given, "principal"))
+        return functools.partial(resolve, parse(given).absolute)
     if isinstance(given, Principal):
-        fresh = given._twin(0)
-        fresh.reset(seed=0)  # in the middle of an episode it could not be copied
-        return functools.partial(_from_object, fresh)
+        return functools.partial(resolve, given.clone())
     if isinstance(given, type) and issubclass(given, Principal):
-        return functools.partial(_from_class, given)
+        return functools.partial(resolve, given)
     raise TypeError(f"principals has {given!r}: each must be a name, a spec, or a baselines.Principal or its class")
-
-
-def absolute(spec: str, what: str) -> str:
-    """The spec with an absolute path to its file: other processes may run in another folder."""
-    parsed = parse(spec, what)
-    return spec if parsed.file is None else f"{parsed.file.resolve()}{spec.removeprefix(parsed.where)}"
-
-
-def _from_spec(spec: str, game: Game) -> Principal:
-    return make_principal(spec, game.n_arms, game.horizon, game.features[0] if game.dim else None)
-
-
-def _from_object(principal: Principal, game: Game) -> Principal:
-    for name in ("n_arms", "horizon"):
-        if getattr(principal, name) != getattr(game, name):
-            raise ValueError(f"it has {name} = {getattr(principal, name)}, but the game has {getattr(game, name)}")
-    return copy.deepcopy(principal)
-
-
-def _from_class(made: type[Principal], game: Game) -> Principal:
-    told = {"arms": game.features[0]} if "arms" in inspect.signature(made).parameters else {}
-    if told and not game.dim:
-        raise ValueError("it needs the arms as vectors, but these rewards are not linear")
-    return made(game.n_arms, game.horizon, **told)
 
 
 def settings_of(
@@ -134,15 +107,15 @@ def settings_of(
             raise ValueError(f"task = {task!r} is a whole setting: leave out {', '.join(given)}, or the task")
         chosen = task_of(task) if isinstance(task, str) else task
         sizes = {"n_arms": chosen.n_arms, "horizon": chosen.horizon, "dim": chosen.dim}
-        return {**sizes, "agent": absolute(chosen.agent, "agent"), "instance": absolute(chosen.instance, "instance")}
-    if isinstance(given.get("agent"), type):
-        given["agent"] = given["agent"]()
+        return sizes | {name: parse(getattr(chosen, name), name).absolute for name in MAKERS}
+    if "agent" in given and not isinstance(given["agent"], str):
+        given["agent"] = resolve_agent(given["agent"])
     sizes = {"n_arms": None, "horizon": 1000}
     for each in principals:
         if isinstance(each, Principal):
             sizes = {"n_arms": each.n_arms, "horizon": each.horizon}
     settings = {**sizes, "agent": "empirical-mean", "instance": "uniform", **given}
-    settings |= {name: absolute(settings[name], name) for name in MAKERS if isinstance(settings[name], str)}
+    settings |= {name: parse(settings[name], name).absolute for name in MAKERS if isinstance(settings[name], str)}
     return settings | {"n_arms": Game(**resolved(settings)).n_arms}
 
 
@@ -167,7 +140,7 @@ def check(entered: Sequence[Player], settings: dict[str, Any], seed: int) -> dic
     found, made = {}, resolved(settings)
     for player in entered:
         try:
-            found[player.label] = Episodes(player.make, made).begin(seed).privileged
+            found[player.label] = type(Episodes(player.make, made).begin(seed)).privileged
         except Exception as error:
             raise ValueError(f"{player.label} can't play this game: {error}") from error
     return found

@@ -19,10 +19,11 @@ Three kinds of request: :func:`hold` an amount on one arm, :func:`offer` a whole
 or until a stop rule fires, and :func:`follow` a compiled rule that makes a new offer in each round.
 """
 
+import copy
 import inspect
 import math
 from collections.abc import Callable, Generator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -235,7 +236,13 @@ class Principal:
             offers[i] = principal.offer()
         return (offers if np.ndim(observation) > 1 else offers[0]), state
 
-    def _twin(self, i: int) -> "Principal":
+    def clone(self) -> Self:
+        """Return a copy with the same parameters, at the beginning of an episode."""
+        twin = self._twin(0)
+        twin.reset(seed=0)  # in the middle of an episode it could not be copied
+        return copy.deepcopy(twin)
+
+    def _twin(self, i: int) -> Self:
         """A principal with the same parameters before its first episode, for the i-th environment."""
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)

@@ -1,150 +1,264 @@
-"""The names of the principals, and specs: strings that give a name with parameters, ``elimination,delta=0.01``."""
+"""The principals by name, and the one way from what a user gives to what plays: :func:`resolve`.
+
+A principal is given as a spec (:mod:`baselines.specs`), as a subclass of ``Principal``, or as an object; agents and
+instances likewise. ``make``, ``simulate``, ``compare``, the benchmark and the command line all come here.
+
+>>> make("exploratory,c0=0.5", n_arms=5, horizon=1000).c0
+0.5
+>>> resolve_agent("exploratory,c0=0.5").c0
+0.5
+"""
 
 import functools
-import importlib
 import inspect
-import json
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
+from baselines import rl
 from baselines.principal import Principal
+from baselines.rl.trained import PPO, Trained
+from baselines.scripted.ours.bracket_ucb import BracketUCB
+from baselines.scripted.ours.explore_then_commit import ExploreThenCommit
+from baselines.scripted.ours.knows_beliefs import KnowsBeliefs
+from baselines.scripted.ours.particle import Particle
+from baselines.scripted.ours.profit_target import ProfitTarget
+from baselines.scripted.paper.elimination import Elimination
+from baselines.scripted.paper.elimination_offline import EliminationOffline
+from baselines.scripted.paper.exploratory import Exploratory
+from baselines.scripted.paper.exploratory_oracle import ExploratoryOracle
+from baselines.scripted.paper.linear import LinearElimination
+from baselines.scripted.peers.belgic import Belgic
+from baselines.scripted.peers.c_ipa import CIPA
+from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
+from baselines.scripted.peers.ipa import IPA
+from baselines.scripted.peers.price_grid import PriceGrid
+from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
+from baselines.scripted.simple import Fixed, Oracle, Zero
+from baselines.specs import POLICY, Files, Spec, digest, import_member, parse, source_files
+from pa_env import IID, Linear
 from pa_env.checks import known
+from pa_env.game import Game
+from pa_env.instances import FAMILIES, InstanceLike
+from pa_env.scripted_agents import AgentLike, make_agent
+from pa_env.scripted_agents import resolve as check_agent
 
-# Name -> module in baselines.scripted and class in it; imported when asked for.
-PRINCIPALS = {
-    "elimination": "paper.elimination:Elimination",
-    "elimination-offline": "paper.elimination_offline:EliminationOffline",
-    "exploratory": "paper.exploratory:Exploratory",
-    "exploratory-oracle": "paper.exploratory_oracle:ExploratoryOracle",
-    "linear": "paper.linear:LinearElimination",
-    "ipa": "peers.ipa:IPA",
-    "c-ipa": "peers.c_ipa:CIPA",
-    "epsilon-greedy": "peers.epsilon_greedy:EpsilonGreedy",
-    "robust-epsilon-greedy": "peers.robust_epsilon_greedy:RobustEpsilonGreedy",
-    "belgic": "peers.belgic:Belgic",
-    "price-grid": "peers.price_grid:PriceGrid",
-    "explore-then-commit": "ours.explore_then_commit:ExploreThenCommit",
-    "profit-target": "ours.profit_target:ProfitTarget",
-    "bracket-ucb": "ours.bracket_ucb:BracketUCB",
-    "particle": "ours.particle:Particle",
-    "zero": "simple:Zero",
-    "fixed": "simple:Fixed",
-    "oracle": "simple:Oracle",
-    "knows-beliefs": "ours.knows_beliefs:KnowsBeliefs",
+PRINCIPALS: dict[str, type[Principal]] = {
+    each.name: each
+    for each in (
+        *(Elimination, EliminationOffline, Exploratory, ExploratoryOracle, LinearElimination),  # the paper's
+        *(IPA, CIPA, EpsilonGreedy, RobustEpsilonGreedy, Belgic, PriceGrid),  # its peers'
+        *(ExploreThenCommit, ProfitTarget, BracketUCB, Particle),  # ours
+        *(Zero, Fixed, Oracle, KnowsBeliefs),
+        PPO,
+    )
 }
-WEIGHTS = Path(__file__).parent / "rl" / "weights"  # of the trained principals that come with the package
-POLICY = ".npz"  # how the names of policy files end
-FLAGS = {"true": True, "True": True, "false": False, "False": False}
+PRIVILEGED = {each for each in PRINCIPALS.values() if each.privileged}  # the only classes that are shown the game
+SIZES = ("n_arms", "horizon")  # what every principal is made with
+OF_CLASSES = ("privileged", "stand_in", "longest")  # what a class says of itself, and an object may not
 
-
-class Spec(NamedTuple):
-    """The parts of a spec."""
-
-    where: str
-    """A name, a file, or a module."""
-    own: str
-    """The name of a user's own class, object or function in that file or module; else empty."""
-    parameters: dict[str, Any]
-
-    @property
-    def file(self) -> Path | None:
-        """The file that it names, if any."""
-        return Path(self.where) if self.where.endswith((".py", POLICY)) else None
-
-
-def parse(spec: str, what: str = "principal") -> Spec:
-    """Split a spec into its parts; nothing is imported.
-
-    >>> parse("exploratory,c0=0.5").parameters
-    {'c0': 0.5}
-
-    Args:
-        spec: ``name``, ``path/to/file.py:Name`` or ``module:Name``, and parameters, as in ``name,delta=0.01``.
-        what: what the spec names, for messages.
-    """
-    head, *pairs = spec.split(",")
-    where, _, own = head.partition(":")
-    parameters: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.isidentifier() or name in parameters:
-            raise ValueError(
-                f"{what} = {spec!r}: {pair!r} must be a parameter and its value, as in name=value, and given once"
-            )
-        parameters[name] = number = _value(value)
-        if isinstance(number, int) and abs(number) > sys.float_info.max:
-            raise ValueError(f"{what} = {head!r}: {name} = {value} must be a number that a float can hold")
-    if where.endswith(".py") and not own:
-        raise ValueError(f"{what} = {spec!r} must name something in the file, as in {where}:Name")
-    if where.endswith(POLICY) and own:
-        raise ValueError(f"{what} = {spec!r}: a trained policy has no class {own!r}")
-    return Spec(where, own, parameters)
-
-
-def _value(text: str) -> bool | int | float | str:
-    if text in FLAGS:
-        return FLAGS[text]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+T = TypeVar("T")
+PrincipalLike = str | Principal | type[Principal]
 
 
 def principals() -> tuple[str, ...]:
-    """Names of the scripted principals; :func:`make` takes those of :func:`baselines.rl.shipped` too."""
+    """Names of the principals."""
     return tuple(PRINCIPALS)
 
 
-@functools.cache
-def policies() -> dict[str, tuple[str, ...]]:
-    """The trained principals that come with the package, with the tasks that each was trained on."""
-    found = {}
-    for path in sorted(WEIGHTS.glob(f"*{POLICY}"), key=lambda path: path.stem):
-        with np.load(path, allow_pickle=False) as arrays:
-            found[path.stem] = tuple(json.loads(str(arrays["metadata"]))["tasks"])
-    return found
-
-
-def factory(name: str) -> type[Principal]:
-    """The class behind a name."""
-    known("principal", name, PRINCIPALS)
-    module, class_name = PRINCIPALS[name].split(":")
-    made: type[Principal] = getattr(importlib.import_module(f"baselines.scripted.{module}"), class_name)
-    return made
-
-
 def parameters(name: str) -> list[inspect.Parameter]:
-    """The parameters of a principal besides ``n_arms`` and ``horizon``; a trained one has none."""
-    if name in policies():
-        return []
-    taken = inspect.signature(factory(name)).parameters.values()
-    return [parameter for parameter in taken if parameter.name not in ("n_arms", "horizon")]
+    """Return the parameters of a principal besides ``n_arms`` and ``horizon``."""
+    known("principal", name, PRINCIPALS)
+    return [parameter for parameter in _taken_by(PRINCIPALS[name]) if parameter.name not in SIZES]
 
 
-def make(name: str, *, n_arms: int | None = None, horizon: int | None = None, **given: Any) -> Principal:
-    """A principal by name.
+def is_trained(spec: str) -> bool:
+    """Return whether a spec names a trained principal."""
+    place = parse(spec).place
+    return place.endswith(POLICY) or (place in PRINCIPALS and issubclass(PRINCIPALS[place], Trained))
+
+
+def make(spec: str, *, n_arms: int, horizon: int, **given: Any) -> Principal:
+    """Make a principal by name.
 
     Args:
-        name: one of :func:`principals`, or of the trained ones that come with the package
-            (:func:`baselines.rl.shipped`).
-        n_arms: number of arms; None, for a trained one only: that of the first task that it was trained on.
-        horizon: rounds, likewise.
+        spec: one of :func:`principals`, or any other spec of a principal.
+        n_arms: number of arms.
+        horizon: rounds.
         **given: parameters of its class.
     """
-    known("principal", name, (*PRINCIPALS, *policies()))
-    accepted = [parameter.name for parameter in parameters(name)]
-    for parameter in given:
-        known(f"parameter of principal {name!r}", parameter, accepted)
-    if name in policies():
-        from_file: Principal = importlib.import_module("baselines.rl").load(
-            WEIGHTS / f"{name}{POLICY}", n_arms=n_arms, horizon=horizon
+    parsed = parse(spec)
+    factory = _factory(parsed, None)
+    _check_names(parsed, [each for each in _taken_by(factory) if each.name not in SIZES], given)
+    return _call(parsed, factory, {"n_arms": n_arms, "horizon": horizon} | given)
+
+
+def resolve(given: PrincipalLike, game: Game, files: Files | None = None) -> Principal:
+    """Make the principal that is given for a game that has begun.
+
+    Args:
+        given: a spec; a class, which is called with ``n_arms``, ``horizon`` and, if it takes them, the ``arms`` (K, d)
+            of linear rewards; or an object, which is copied.
+        game: that it is to play.
+        files: see :data:`baselines.specs.Files`.
+    """
+    if isinstance(given, Principal):
+        check_class(given)
+        for name in SIZES:
+            if getattr(given, name) != getattr(game, name):
+                raise ValueError(f"it has {name} = {getattr(given, name)}, but the game has {getattr(game, name)}")
+        return given.clone()
+    if isinstance(given, str):
+        spec = parse(given)
+        factory = _factory(spec, files)
+    elif isinstance(given, type) and issubclass(given, Principal):
+        spec, factory = Spec(given.__name__, "principal", given.__name__, "", {}), given
+    else:
+        raise TypeError(f"principal = {given!r} must be a name, a spec, or a baselines.Principal or its class")
+    arguments: dict[str, Any] = {"n_arms": game.n_arms, "horizon": game.horizon}
+    if any(parameter.name == "arms" for parameter in _taken_by(factory)):
+        if not game.dim:
+            raise ValueError(f"{spec} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear")
+        arguments["arms"] = game.features[0]
+    return _call(spec, factory, arguments)
+
+
+def resolve_agent(given: AgentLike | type[Any], files: Files | None = None) -> AgentLike:
+    """Make the agent that is given: a spec, a class, or an object."""
+    if isinstance(given, type):
+        return check_agent(given())
+    if not isinstance(given, str):
+        return check_agent(given)
+    spec = parse(given, "agent")
+    if not spec.member:
+        return make_agent(spec.place, **spec.parameters)
+    try:
+        return check_agent(_user_object(spec, files))
+    except TypeError as error:
+        raise TypeError(f"{spec}: {error}") from None
+
+
+def resolve_instance(given: InstanceLike, files: Files | None = None) -> InstanceLike:
+    """Return the value of ``instance=`` that is given: a family's name, an instance, or ``rng -> instance``."""
+    if not isinstance(given, str):
+        return given
+    spec = parse(given, "instance")
+    if not spec.member:
+        known("instance", given, FAMILIES)
+        return given
+    instance: InstanceLike = _user_object(spec, files)
+    if not (isinstance(instance, IID | Linear) or callable(instance)):
+        raise TypeError(f"{spec} must be a pa_env.IID, a pa_env.Linear, or a function rng -> instance")
+    return instance
+
+
+def check_class(principal: Principal) -> None:
+    """Raise if a principal claims what only classes of this package may: to be shown the game, for instance."""
+    kind = type(principal)
+    for name in OF_CLASSES:
+        if name in vars(principal):
+            raise TypeError(f"{kind.__name__} sets {name} on the object: only a class may, so remove self.{name} = ...")
+    if kind.privileged and kind not in PRIVILEGED:
+        raise ValueError(
+            f"{kind.__name__} says privileged = {kind.privileged!r}, but only yardsticks of this package are shown the"
+            " game: set it to False, or call attach(env.unwrapped.game) in a loop of your own"
         )
-        return from_file
-    if n_arms is None or horizon is None:
-        raise TypeError(f"principal {name!r} needs n_arms and horizon: pass n_arms=..., horizon=...")
-    return factory(name)(n_arms=n_arms, horizon=horizon, **given)
+
+
+def attach(principal: Principal, game: Game) -> None:
+    """Show the game to a principal if it is one of the privileged ones of this package."""
+    check_class(principal)
+    if type(principal) in PRIVILEGED:
+        principal.attach(game)
+
+
+class Description(NamedTuple):
+    """Facts about what a spec names, known without playing it."""
+
+    label: str
+    """Its name in tables and figures."""
+    digest: str | None
+    """SHA-256 of its files; None for built-in code, which :mod:`baselines.benchmark.versions` covers."""
+    files: dict[str, Path]
+    """Its files, by their paths relative to its folder; the file that defines it comes first."""
+
+
+def describe(text: str, what: str = "principal") -> Description:
+    """Describe what a spec names; users' code is imported."""
+    spec = parse(text, what)
+    if spec.member:
+        member = import_member(spec)
+        names = (vars(member).get("name"), getattr(member, "__name__", ""), type(member).__name__)  # not of a base
+        name = next(name for name in names if isinstance(name, str) and name)
+        files = source_files(spec)
+        return Description(text if name in PRINCIPALS else ",".join([name, *text.split(",")[1:]]), digest(files), files)
+    kind = PRINCIPALS.get(spec.place) if what == "principal" else None
+    path = kind.weights if kind is not None and issubclass(kind, PPO) else spec.file
+    if path is not None:
+        return Description(text, digest({path.name: path}), {path.name: path})
+    return Description(f"{text} (a stand-in)" if kind is not None and kind.stand_in else text, None, {})
+
+
+def label(spec: str) -> str:
+    """Return the name of a principal in tables and figures; a stand-in for a published algorithm is marked."""
+    return spec if parse(spec).member else describe(spec).label
+
+
+def _factory(spec: Spec, files: Files | None) -> Callable[..., Principal]:
+    """Return the class or the function that makes the principal of a spec."""
+    if spec.place.endswith(POLICY):
+        return functools.partial(rl.load, spec.existing_file(files) or spec.place)
+    if not spec.member:
+        known("principal", spec.place, PRINCIPALS)
+        return PRINCIPALS[spec.place]
+    kind = import_member(spec, files)
+    if not (isinstance(kind, type) and issubclass(kind, Principal)):
+        raise TypeError(f"{spec}: {spec.member} must be a subclass of baselines.Principal")
+    if kind.privileged:
+        raise ValueError(f"{spec} is privileged: it is shown the game, and can't be compared with others")
+    return kind
+
+
+def _user_object(spec: Spec, files: Files | None) -> Any:
+    """Return users' agent or instance; a class is called with the parameters, a function gets them when called."""
+    member = import_member(spec, files)
+    if isinstance(member, type):
+        return _call(spec, member, {})
+    if not spec.parameters:
+        return member
+    if not inspect.isfunction(member):
+        raise TypeError(f"{spec}: {spec.member} is an object, and takes no parameters")
+    _check_values(spec, _taken_by(member))
+    return functools.partial(member, **spec.parameters)
+
+
+def _call(spec: Spec, factory: Callable[..., T], given: dict[str, Any]) -> T:
+    """Call a class with what is given and the parameters of its spec."""
+    taken = [parameter for parameter in _taken_by(factory) if parameter.name not in given]
+    _check_values(spec, taken)
+    for parameter in taken:
+        if parameter.default is parameter.empty and parameter.name not in spec.parameters:
+            raise ValueError(f"{spec} has no default for {parameter.name}: pass an object made with {parameter.name}=")
+    return factory(**given, **spec.parameters)
+
+
+def _taken_by(factory: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the parameters of a class or a function that have names."""
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [each for each in inspect.signature(factory).parameters.values() if each.kind not in variadic]
+
+
+def _check_names(spec: Spec, taken: list[inspect.Parameter], given: dict[str, Any]) -> None:
+    """Raise if a parameter that is given is not taken."""
+    for name in given:
+        known(f"parameter of {spec.what} {spec.text.split(',')[0]!r}", name, [parameter.name for parameter in taken])
+
+
+def _check_values(spec: Spec, taken: list[inspect.Parameter]) -> None:
+    """Raise unless the parameters of a spec are taken, and flags are flags: any other word would be true, True a 1."""
+    _check_names(spec, taken, spec.parameters)
+    flags = {each.name: each.annotation in (bool, "bool") or isinstance(each.default, bool) for each in taken}
+    for name, value in spec.parameters.items():
+        if flags[name] != isinstance(value, bool):
+            kind = "true or false" if flags[name] else "no truth value (or its class must say that it is a bool)"
+            raise TypeError(f"{spec}: {name} = {value!r} must be {kind}")

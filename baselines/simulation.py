@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from baselines.match import Match, TracedMatch
 from baselines.principal import Follow, Principal
-from baselines.registry import make, parameters
+from baselines.registry import PrincipalLike, attach, resolve, resolve_agent, resolve_instance
 from baselines.trace import Trace
 from pa_env.checks import UNBOUNDED, known, seed_of, whole
 from pa_env.game import Game
@@ -138,7 +138,7 @@ def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
 
 
 def simulate(
-    principal: str | Principal,
+    principal: PrincipalLike,
     instance: InstanceLike = "uniform",
     agent: AgentLike = "empirical-mean",
     horizon: int | None = None,
@@ -153,8 +153,8 @@ def simulate(
     (100, 1)
 
     Args:
-        principal: an object, or a name of :func:`baselines.principals`. A principal given by name is made for the game;
-            if it has a parameter ``arms``, it gets the arms of the episode.
+        principal: an object; or a name of :func:`baselines.principals`, another spec, or a class. The last three are
+            made for the game; if they have a parameter ``arms``, they get the arms of the episode.
         instance: a family's name, an instance, or a function ``rng -> instance``; see :mod:`pa_env.instances`.
         agent: a name, the result of ``pa_env.make_agent``, or your own object.
         horizon: rounds; by default the principal's own, and 10,000 for one by name.
@@ -164,10 +164,11 @@ def simulate(
         seeds: of many episodes; each is the episode that ``seed=`` gives alone.
         trace: a Parquet file to keep every round in (:mod:`baselines.trace`); this is slower.
     """
-    if not isinstance(principal, str | Principal):
-        raise TypeError(f"principal = {principal!r} must be a name, or an object that is a baselines.Principal")
+    if not isinstance(principal, str | Principal | type):
+        raise TypeError(f"principal = {principal!r} must be a name, a spec, or a baselines.Principal or its class")
+    given = principal if isinstance(principal, Principal) else None
     if horizon is None:
-        horizon = 10_000 if isinstance(principal, str) else principal.horizon
+        horizon = 10_000 if given is None else given.horizon
     horizon = whole("horizon", horizon, 2)
     if checkpoints is None:
         marks = log_spaced(horizon) if seeds is None else np.array([horizon])
@@ -175,30 +176,12 @@ def simulate(
         marks = np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {checkpoints!r} must be integers between 1 and horizon = {horizon}")
-    n_arms = None if isinstance(principal, str) else principal.n_arms
-    maker = functools.partial(make_for, principal) if isinstance(principal, str) else principal
-    episodes = Episodes(maker, {"n_arms": n_arms, "horizon": horizon, "agent": agent, "instance": instance})
+    settings: dict[str, Any] = {"n_arms": given.n_arms if given else None, "horizon": horizon}
+    settings |= {"agent": resolve_agent(agent), "instance": resolve_instance(instance)}
+    episodes = Episodes(given or functools.partial(resolve, principal), settings)
     if seeds is None:
         return episodes.play([seed_of(seed) or 0], marks.astype(np.int64), trace).episode(0)
     return episodes.play([whole("seeds", each, 0, math.inf) for each in seeds], marks.astype(np.int64), trace)
-
-
-def make_for(name: str, game: Game) -> Principal:
-    """A principal by name for a game that has begun; one that has a parameter ``arms`` gets the arms."""
-    told = {}
-    for parameter in parameters(name):
-        if parameter.name == "arms":
-            if not game.dim:
-                raise ValueError(
-                    f"principal = {name!r} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear"
-                )
-            told["arms"] = game.features[0]
-        elif parameter.default is parameter.empty:
-            raise ValueError(
-                f"principal = {name!r} has no default for {parameter.name}: make it with"
-                f" baselines.make({name!r}, n_arms={game.n_arms}, horizon={game.horizon}, {parameter.name}=...)"
-            )
-    return make(name, n_arms=game.n_arms, horizon=game.horizon, **told)
 
 
 class Episodes:
@@ -267,7 +250,7 @@ class Episodes:
     def _by_rule(self, marks: Integers) -> Recorded | None:
         """The episodes of a principal that follows one rule from the first round on; None if it does not."""
         principal, game = self._start(0)[0], self.game
-        if principal.privileged or game.plays_python_agents or game.dim or game.horizon > ROUNDS_AT_ONCE:
+        if type(principal).privileged or game.plays_python_agents or game.dim or game.horizon > ROUNDS_AT_ONCE:
             return None
         request = principal.request()
         if not isinstance(request, Follow) or request.rounds < game.horizon:
@@ -291,8 +274,7 @@ def episode(principal: Principal, game: Game, marks: Integers) -> Run:
 def started(principal: Principal, game: Game) -> Principal:
     """The principal at the beginning of the game's episode."""
     principal.reset(seed=game.principal_seed())
-    if principal.privileged:
-        principal.attach(game)
+    attach(principal, game)
     return principal
 
 

@@ -27,8 +27,9 @@ from itertools import product
 
 import numpy as np
 
-from baselines.registry import factory, parameters, parse, policies, principals
+from baselines.registry import PRINCIPALS, parameters
 from baselines.simulation import log_spaced
+from baselines.specs import parse
 from pa_env.checks import known, unknown
 from pa_env.game import Game
 from pa_env.instances import FAMILIES
@@ -57,7 +58,7 @@ class Task:
 
     name: str
     probes: str  # what it shows, in one sentence
-    agent: str  # see baselines.benchmark.specs, as for the next one and the principals
+    agent: str  # see baselines.specs, as for the next one and the principals
     instance: str
     n_arms: int
     dim: int | None  # None unless rewards are linear
@@ -69,8 +70,8 @@ class Task:
 
     def make_agent(self) -> ScriptedAgent:
         """The scripted agent with its parameters."""
-        name, _, given = parse(self.agent, "agent")
-        return make_agent(name, **given)
+        spec = parse(self.agent, "agent")
+        return make_agent(spec.place, **spec.parameters)
 
     @property
     def checkpoints(self) -> Integers:
@@ -86,7 +87,7 @@ def contenders(linear: bool, c0: float, horizon: int) -> tuple[str, ...]:
     no default are left out, and those that say they would take too long.
     """
     specs = []
-    for name in (name for name in principals() if horizon <= factory(name).longest):
+    for name in (name for name, kind in PRINCIPALS.items() if horizon <= kind.longest):
         accepted = {parameter.name: parameter.default for parameter in parameters(name)}
         told_arms = accepted.pop("arms", None) is not None
         if (linear or not told_arms) and inspect.Parameter.empty not in accepted.values():
@@ -117,8 +118,9 @@ def setting(
     """
     labels, about = labels or {}, FAMILIES[instance].about if instance in FAMILIES else "instances of your own"
     dim = dim or 3 if instance == LINEAR else dim
-    name, own, given = parse(agent, "agent")
-    declared = None if own else AGENTS[name]
+    spec = parse(agent, "agent")
+    name, given = spec.place, spec.parameters
+    declared = None if spec.member else AGENTS[name]
     if declared and "c0" in declared.parameters and not given and c0 != 1:
         agent, given = f"{name},c0={c0:g}", {"c0": c0}
     c0 = given.get("c0", 1.0)
@@ -133,7 +135,6 @@ def setting(
         f"c{c0:g}" if only_c0 and c0 != 1 else "",
     )
     called = "-".join(part for part in parts if part)
-    shipped = policies() if horizon <= SHORT else ()
     return Task(
         name=called,
         probes=f"{about[0].upper()}{about[1:]}; the agent {declared.about if declared else 'is your own'}.",
@@ -142,7 +143,7 @@ def setting(
         n_arms=n_arms,
         dim=dim,
         horizon=horizon,
-        principals=(*contenders(dim is not None, c0, horizon), *shipped),
+        principals=contenders(dim is not None, c0, horizon),
         seeds=500 if horizon <= SHORT else 30,
         version=2 if dim else 1,  # in version 1 only principals with a parameter `arms` played with linear rewards
     )
@@ -219,7 +220,7 @@ def task(name: str) -> Task:
     linear = family in ("linear", LINEAR)
     agent = agent or DEFAULT_AGENTS[linear]
     try:
-        known("agent", agent if c0 else parse(agent, "agent").where, AGENTS)
+        known("agent", agent if c0 else parse(agent, "agent").place, AGENTS)
         if c0:
             make_agent(agent, c0=float(c0))
         instance = LINEAR if linear else family

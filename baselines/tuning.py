@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 import pa_env
 from baselines.files import only_writer
-from baselines.registry import factory, make
+from baselines.registry import PRINCIPALS, make
 from baselines.simulation import simulate
 from pa_env.checks import known, whole
 from pa_env.scripted_agents import ScriptedAgent, make_agent
@@ -108,7 +108,7 @@ SPACES = {"profit-target": BELIEFS, "bracket-ucb": BELIEFS | {"optimism": (1.0, 
 
 def shipped(principal: str) -> dict[str, float]:
     """The defaults of the parameters that are searched."""
-    signature = inspect.signature(factory(principal)).parameters
+    signature = inspect.signature(PRINCIPALS[principal]).parameters
     return {name: float(signature[name].default) for name in SPACES[principal]}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import gymnasium as gym
 
 import pa_env
-from baselines.registry import PRINCIPALS, factory
+from baselines.registry import PRINCIPALS
 from pa_env import principal_agent_v0, wrappers
 from pa_env.envs import scalar, spaces
 from pa_env.game import Game, GameSettings
@@ -210,15 +210,13 @@ def wrapper(name: str) -> str:
 
 def principal(name: str) -> str:
     """The documentation of a principal's class."""
-    made = factory(name)
-    module = PRINCIPALS[name].split(":")[0]
+    made = PRINCIPALS[name]
     lead = ""
     if made.privileged:
         lead = "**Privileged**: it is shown what a principal may not know. It is a yardstick, and is never ranked.\n\n"
     if made.stand_in:
         lead = "**A stand-in**: it takes the place of a published algorithm whose details are not known to us.\n\n"
-    path = f"baselines.scripted.{module}.{made.__name__}"
-    return lead + _documented("class", path)
+    return lead + _documented("class", f"{made.__module__}.{made.__name__}")
 
 
 def _documented(kind: str, path: str) -> str:

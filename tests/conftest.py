@@ -31,7 +31,7 @@ def _rules() -> None:
     """The rules that take longest; none of them contains the game."""
     import baselines
 
-    for name in ("particle", baselines.rl.shipped()[0], "robust-epsilon-greedy", "profit-target", "epsilon-greedy"):
+    for name in ("particle", "ppo", "robust-epsilon-greedy", "profit-target", "epsilon-greedy"):
         principal = baselines.make(name, n_arms=3, horizon=100)
         principal.reset(seed=1)
         principal.request()

@@ -2,8 +2,6 @@
 
 Inside::
 
-    specs.py        specs: strings that name a principal, an agent or an instance
-    own.py          Users' own code, and its digest
     blocks.py       a block: one principal in one task on a range of seeds
     sweep.py        a whole benchmark, by any engine
     processes.py    local processes

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.benchmark.specs import Files, is_own, make_agent, make_instance, make_principal
-from baselines.principal import Principal
+from baselines.registry import resolve, resolve_agent, resolve_instance
 from baselines.simulation import Episodes
+from baselines.specs import Files, is_user_code
 from baselines.tasks import Task
 from pa_env.game import Game
 from pa_env.kernel.layout import NOT_ALWAYS, SCORES
@@ -55,8 +55,8 @@ class Block:
     @property
     def own(self) -> tuple[str, ...]:
         """If it runs users' own code: the specs of the principal and of users' own agent and instance; else empty."""
-        others = [spec for spec in (self.task.agent, self.task.instance) if is_own(spec)]
-        return (self.principal, *others) if others or is_own(self.principal) else ()
+        others = [spec for spec in (self.task.agent, self.task.instance) if is_user_code(spec)]
+        return (self.principal, *others) if others or is_user_code(self.principal) else ()
 
     def labels(self) -> dict[str, Any]:
         """The columns that are the same in every row."""
@@ -103,28 +103,22 @@ def failed(block: Block, why: str) -> Result:
 
 def settings(task: Task, files: Files | None = None) -> dict[str, Any]:
     """Keyword arguments of a task's game."""
-    agent, instance = make_agent(task.agent, files), make_instance(task.instance, files)
+    agent, instance = resolve_agent(task.agent, files), resolve_instance(task.instance, files)
     return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
-
-
-def principal_for(block: Block, files: Files | None, game: Game) -> Principal:
-    """The block's principal for a game that has begun; it is told the arms if rewards are linear."""
-    arms = game.features[0] if game.dim else None
-    return make_principal(block.principal, game.n_arms, game.horizon, arms, files)
 
 
 def check(block: Block, files: Files | None = None) -> None:
     """Raise if the principal can't play the task."""
     game = Game(**settings(block.task, files), observe=False)
     game.begin(seeds=[block.first])
-    principal_for(block, files, game)
+    resolve(block.principal, game, files)
 
 
 def play(block: Block, files: Files | None = None) -> "pa.Table":
     """The runs of a block, a row for each seed and checkpoint."""
     import pyarrow as pa
 
-    episodes = Episodes(functools.partial(principal_for, block, files), settings(block.task, files))
+    episodes = Episodes(functools.partial(resolve, block.principal, files=files), settings(block.task, files))
     columns = episodes.play(list(block.seeds), block.task.checkpoints, block.trace).columns()
     for name in SCORES:
         if not np.isfinite(columns[name]).all() and not (name in NOT_ALWAYS and np.isnan(columns[name]).all()):

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from baselines.benchmark.specs import Described
 from baselines.benchmark.versions import versions
 from baselines.files import StoreError
+from baselines.registry import Description
 from baselines.tasks import Task
 
 FORMAT = 3
@@ -47,14 +47,14 @@ def to_add_to(path: Path, overwrite: bool) -> dict[str, Any]:
     return noted
 
 
-def task_entry(task: Task, described: Mapping[str, Described]) -> dict[str, Any]:
+def task_entry(task: Task, described: Mapping[str, Description]) -> dict[str, Any]:
     """What is noted of a task besides its seeds: its setting, and labels and digests of users' own code in it."""
     own = {spec: described[spec] for spec in (task.agent, task.instance) if spec in described}
     named = {spec: {"label": found.label, "digest": found.digest} for spec, found in own.items()}
     return {name: getattr(task, name) for name in SETTING} | {"own": named}
 
 
-def principal_entry(spec: str, described: Described, noted: Mapping[str, Any]) -> dict[str, Any]:
+def principal_entry(spec: str, described: Description, noted: Mapping[str, Any]) -> dict[str, Any]:
     """What is noted of a principal: its digest, and its label, which no other has."""
     taken = {entry["label"] for other, entry in noted.items() if other != spec}
     return {"label": spec if described.label in taken else described.label, "digest": described.digest}

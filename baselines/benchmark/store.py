@@ -17,8 +17,8 @@ import numpy as np
 
 from baselines.benchmark import manifest
 from baselines.benchmark.blocks import Block, Result, file_name, schema
-from baselines.benchmark.specs import Described
 from baselines.files import HALF_WRITTEN, StoreError, only_writer, remove_half_written, write_whole
+from baselines.registry import Description
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +84,7 @@ class Store:
         return there
 
     def enter(
-        self, blocks: Sequence[Block], command: str, described: Mapping[str, Described], overwrite: bool = False
+        self, blocks: Sequence[Block], command: str, described: Mapping[str, Description], overwrite: bool = False
     ) -> None:
         """Record what will be played; refuse if existing results were played by other code or in another setting.
 

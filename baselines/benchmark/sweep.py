@@ -11,8 +11,9 @@ from typing import NamedTuple
 from baselines.benchmark import cluster, processes
 from baselines.benchmark.blocks import Block, Result, blocks_of, check
 from baselines.benchmark.progress import shown
-from baselines.benchmark.specs import Described, describe, is_own, make_agent, make_instance, parse
 from baselines.benchmark.store import locked
+from baselines.registry import Description, describe, resolve_agent, resolve_instance
+from baselines.specs import is_user_code, parse
 from baselines.tasks import DEFAULT_AGENTS, Task, setting
 from pa_env.checks import at_least, known, whole
 from pa_env.instances import source
@@ -25,7 +26,7 @@ class Plan(NamedTuple):
     """The blocks to play, and descriptions of the objects that their specs name."""
 
     blocks: list[Block]
-    described: dict[str, Described]
+    described: dict[str, Description]
 
 
 class Engine(NamedTuple):
@@ -50,12 +51,12 @@ class Engine(NamedTuple):
         if self.address is not None:
             cluster.reach(self.address)
 
-    def play(self, blocks: Sequence[Block], described: dict[str, Described]) -> Iterator[Result]:
+    def play(self, blocks: Sequence[Block], described: dict[str, Description]) -> Iterator[Result]:
         """The result of each block, in any order."""
         workers = self.workers or os.cpu_count() or 1
         if self.name == "local":
             return processes.local(blocks, workers, self.timeout)
-        files = {parse(spec).where: found.files for spec, found in described.items() if parse(spec).file}
+        files = {parse(spec).place: found.files for spec, found in described.items() if parse(spec).file}
         return cluster.on_ray(blocks, workers, self.timeout, self.address, files)
 
 
@@ -79,8 +80,8 @@ def plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int | Non
     ]
     groups: dict[tuple[str, ...], list[Block]] = {}
     for first, *_ in parts:
-        groups.setdefault(tuple(parse(spec).where for spec in first.own if is_own(spec)), []).append(first)
-    described: dict[str, Described] = {}
+        groups.setdefault(tuple(parse(spec).place for spec in first.own if is_user_code(spec)), []).append(first)
+    described: dict[str, Description] = {}
     for own, blocks in groups.items():
         try:
             described |= processes.call(TIMEOUT, _look, blocks) if own else _look(blocks)
@@ -90,15 +91,15 @@ def plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int | Non
     return Plan([block for each in zip_longest(*parts) for block in each if block is not None], described)
 
 
-def _look(blocks: Sequence[Block]) -> dict[str, Described]:
+def _look(blocks: Sequence[Block]) -> dict[str, Description]:
     """Describe what the specs of blocks name; raises if a principal can't play."""
-    found: dict[str, Described] = {}
+    found: dict[str, Description] = {}
     for block in blocks:
         # The principal last: an agent may have the same name.
         named = ((block.task.agent, "agent"), (block.task.instance, "instance"), (block.principal, "principal"))
         try:
             check(block)
-            found |= {spec: describe(spec, what) for spec, what in named if what == "principal" or is_own(spec)}
+            found |= {spec: describe(spec, what) for spec, what in named if what == "principal" or is_user_code(spec)}
         except (Exception, SystemExit) as error:
             why = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
             raise ValueError(f"{block.principal} can't play task {block.task.name}: {why}") from error
@@ -116,10 +117,10 @@ def own_task(agent: str | None, instance: str, n_arms: int | None, horizon: int,
         dim: dimensions, if rewards are linear; None: as many as the instance has, or 3.
     """
     whole("horizon", horizon, 2)
-    if agent is not None and not is_own(agent):
-        known("agent", parse(agent, "agent").where, AGENTS)
+    if agent is not None and not is_user_code(agent):
+        known("agent", parse(agent, "agent").place, AGENTS)
     named = (agent, instance, n_arms, dim)
-    own = is_own(instance) or (agent is not None and is_own(agent))
+    own = is_user_code(instance) or (agent is not None and is_user_code(agent))
     labels, K, d = processes.call(TIMEOUT, _measure, *named) if own else _measure(*named)
     return setting(agent or DEFAULT_AGENTS[bool(d)], instance, K, horizon, 1.0, d, labels)
 
@@ -129,10 +130,10 @@ def _measure(
 ) -> tuple[dict[str, str], int, int | None]:
     """The labels of users' own agent and instance, and the sizes of a game with them."""
     if agent is not None:
-        make_agent(agent)
-    sized = source(make_instance(instance), n_arms, dim)
+        resolve_agent(agent)
+    sized = source(resolve_instance(instance), n_arms, dim)
     named = {agent: "agent", instance: "instance"}
-    labels = {spec: describe(spec, what).label for spec, what in named.items() if spec and is_own(spec)}
+    labels = {spec: describe(spec, what).label for spec, what in named.items() if spec and is_user_code(spec)}
     return labels, sized.n_arms, sized.dim or None
 
 

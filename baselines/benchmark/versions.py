@@ -13,14 +13,12 @@ import pa_env
 LIBRARIES = ("numpy", "numba", "scipy")
 # Of this package, beside baselines/scripted. Tasks have versions of their own.
 PLAYING = (
-    "match.py",
     "principal.py",
     "registry.py",
     "simulation.py",
+    "specs.py",
     "trace.py",
     "benchmark/blocks.py",
-    "benchmark/own.py",
-    "benchmark/specs.py",
     "rl/__init__.py",
     "rl/policy_file.py",
     "rl/trained.py",

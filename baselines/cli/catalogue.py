@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from baselines.registry import factory, parameters, policies, principals
+from baselines.registry import PRINCIPALS, parameters
 from baselines.tasks import SUITES, tasks
 from pa_env.instances import FAMILIES
 from pa_env.scripted_agents import AGENTS
@@ -26,13 +26,11 @@ def items(suite: str) -> Iterator[Item]:
         yield Item("task", task.name, f"{len(task.principals)} principals, {task.seeds} seeds", task.probes)
     for name, members in SUITES.items():
         yield Item("suite", name, f"{len(members)} tasks", "")
-    for name in principals():
+    for name, kind in PRINCIPALS.items():
         taken = [
             each.name if each.default is each.empty else f"{each.name}={each.default}" for each in parameters(name)
         ]
-        yield Item("principal", name, ", ".join(taken), (inspect.getdoc(factory(name)) or "").split("\n")[0])
-    for name, trained_on in policies().items():
-        yield Item("principal", name, "", f"Trained on {', '.join(trained_on)}.")
+        yield Item("principal", name, ", ".join(taken), (inspect.getdoc(kind) or "").split("\n")[0])
     for name, agent in AGENTS.items():
         taken = [f"{each}={default}" for each, default in agent.parameters.items()]
         yield Item("agent", name, ", ".join(taken), f"The agent {agent.about}.")

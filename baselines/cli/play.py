@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 import pa_env  # noqa: F401  (registers the environments)
-from baselines.benchmark.specs import make_agent, make_instance, make_principal
+from baselines.registry import attach, make, resolve_agent, resolve_instance
 from baselines.simulation import simulate
 from pa_env.checks import arm_index, known
 from pa_env.instances import InstanceLike
@@ -37,7 +37,7 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
 
     def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, agent: str, seed: int) -> None:
         self.n_arms, self.horizon, self.instance, self.agent, self.seed = n_arms, horizon, instance, agent, seed
-        answering = make_agent(agent)
+        answering = resolve_agent(agent)
         self.env: Any = gym.make(
             "PrincipalAgent-v0", n_arms=n_arms, horizon=horizon, agent=answering, instance=instance
         )
@@ -81,9 +81,10 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
         """Utility of scripted principals."""
         earned = {}
         for name in OTHERS:
-            principal = make_principal(name, self.n_arms, self.horizon)
-            run = simulate(principal, self.instance, make_agent(self.agent), seed=self.seed, checkpoints=[rounds])
-            earned[f"{name} (is shown the agent's beliefs)" if principal.privileged else name] = float(run.utility[-1])
+            principal = make(name, n_arms=self.n_arms, horizon=self.horizon)
+            run = simulate(principal, self.instance, resolve_agent(self.agent), seed=self.seed, checkpoints=[rounds])
+            note = " (is shown the agent's beliefs)" if type(principal).privileged else ""
+            earned[name + note] = float(run.utility[-1])
         return earned
 
 
@@ -98,10 +99,10 @@ an arm. You get its reward and its incentive.
 
     def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, principal: str, seed: int) -> None:
         self.n_arms, self.horizon, self.seed = n_arms, horizon, seed
-        offering = make_principal(principal, n_arms, horizon)
+        offering = make(principal, n_arms=n_arms, horizon=horizon)
         settings: Any = {"n_arms": n_arms, "horizon": horizon, "instance": instance, "max_incentive": 1000.0}
         self.env: Any = gym.make("PrincipalAgentFollower-v0", principal=offering, **settings)
-        offering.attach(self.env.get_wrapper_attr("game"))
+        attach(offering, self.env.get_wrapper_attr("game"))
 
     def view(self, seen: NDArray[np.float32]) -> Table:
         """The offer, and plays and mean reward of each arm."""
@@ -147,7 +148,7 @@ def play(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: s
         seed: of the game.
     """
     known("seat", seat, ("principal", "agent"))
-    drawn = make_instance(instance)
+    drawn = resolve_instance(instance)
     K = n_arms or int(getattr(drawn, "n_arms", 3))
     made: Seat = (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, drawn, opponent, seed)
     console = Console(highlight=False)

@@ -16,7 +16,7 @@ from baselines.benchmark import tables
 from baselines.benchmark.intervals import TOO_FEW, mean_interval
 from baselines.benchmark.results import read
 from baselines.benchmark.store import write_generated
-from baselines.registry import factory
+from baselines.registry import PRINCIPALS
 from baselines.reproduce import lemma_counts
 from baselines.reproduce.cells import Cell, Player, Table, mean_text, opening
 from baselines.reproduce.lemma_counts import C0, Count
@@ -58,7 +58,7 @@ class Ablation:
     def counts(self, player: Player) -> tuple[Count, Count]:
         """How often the lemma is broken with the part, and without it."""
         runs, horizon = (QUICK_COUNTED, QUICK_HORIZON) if player.quick else (COUNTED, self.counted_at)
-        with_part, without = factory(self.base), getattr(variants, self.variant)
+        with_part, without = PRINCIPALS[self.base], getattr(variants, self.variant)
         return self.count(with_part, runs, horizon), self.count(without, runs, horizon)
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from baselines.principal import Hold, Outcome, Principal, Rounds
+from baselines.registry import PRIVILEGED
 from baselines.scripted.paper.elimination import Elimination
 from baselines.scripted.paper.exploratory import Exploratory
 from baselines.scripted.paper.linear import LinearElimination
@@ -37,6 +38,10 @@ class Watched(Principal):
     """Mixed into a principal's class: keeps what the agent believed before each request."""
 
     privileged = True
+
+    def __init_subclass__(cls) -> None:
+        """Let it be shown the game, which is for the yardsticks of this package."""
+        PRIVILEGED.add(cls)
 
     def attach(self, game: Game) -> None:
         """The game that it is shown."""

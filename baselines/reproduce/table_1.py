@@ -13,8 +13,8 @@ import pandas as pd
 from baselines.benchmark import tables
 from baselines.benchmark.intervals import TOO_FEW
 from baselines.benchmark.results import read
-from baselines.benchmark.specs import label
 from baselines.benchmark.store import write_generated
+from baselines.registry import label
 from baselines.reproduce.cells import Cell, Player, Table, mean_text, opening, side_by_side
 from baselines.reproduce.growth import fit
 from baselines.tasks import Task, setting

@@ -18,11 +18,10 @@ from scipy.stats import bootstrap
 
 from baselines.benchmark import sweep
 from baselines.benchmark.results import read
-from baselines.benchmark.specs import label
 from baselines.benchmark.statistics import privileged
 from baselines.benchmark.store import write_generated
 from baselines.benchmark.tables import REGRETS, number
-from baselines.registry import POLICY, policies
+from baselines.registry import is_trained, label
 from baselines.rl.evaluate import SCORES, interval
 from baselines.tasks import Task
 from pa_env.kernel.layout import Floats
@@ -61,7 +60,7 @@ def run(
 
 def trained(principal: str) -> bool:
     """Whether a principal was trained."""
-    return principal in policies() or principal.endswith(POLICY)
+    return is_trained(principal)
 
 
 def markdown(found: dict[str, dict[str, Scores]], command: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from baselines.registry import factory, make, parameters, principals
+from baselines.registry import PRINCIPALS, is_trained, make, parameters
 from baselines.reproduce.growth import interval, slope
 from baselines.simulation import simulate
 from pa_env import IID
@@ -47,9 +47,9 @@ def logit_regrets(runs: int) -> Floats:
 
 def contenders() -> Iterator[str]:
     """Principals that can play: not told the types, the arms as vectors, or what to offer."""
-    for name in principals():
+    for name, kind in PRINCIPALS.items():
         needed = {parameter.name for parameter in parameters(name) if parameter.default is parameter.empty}
-        if not needed and not factory(name).privileged:
+        if not (needed or kind.privileged or is_trained(name)):
             yield name
 
 

@@ -9,7 +9,7 @@ from itertools import product
 
 import pandas as pd
 
-from baselines.registry import make, policies
+from baselines.registry import is_trained, make
 from baselines.reproduce.cells import Cell, Player
 from baselines.simulation import simulate
 from baselines.tasks import Task, tasks
@@ -46,7 +46,7 @@ def line_up(rewards: str = "all", quick: bool = False) -> Iterator[tuple[Task, s
         shortest = min(task.horizon for task in chosen)
         chosen = [task for task in chosen if task.horizon == shortest and task.agent in QUICK_AGENTS]
     for task in chosen:
-        scripted = (spec for spec in task.principals if spec not in policies())
+        scripted = (spec for spec in task.principals if not is_trained(spec))
         for principal in (*scripted, *(VARIANTS if task.dim is None else ())):
             if principal not in SLOW or task.horizon in SLOW_SEEDS:
                 yield task, principal

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from baselines.registry import WEIGHTS
+from baselines.rl.trained import WEIGHTS
 from pa_env.checks import known
 
 # One policy learns all of these: families, horizons and kinds of agents that it is not told.

@@ -9,12 +9,13 @@ one with the principal's seed if that was measurably better when the policy was 
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.rl.policy_file import Policy, shapes
+from baselines.rl.policy_file import Policy, read, shapes
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, Sight, observe
 from baselines.scripted.ours.particle_beliefs import number, round_key
 from baselines.scripted.ours.particle_memory import (
@@ -30,6 +31,7 @@ from pa_env.kernel.layout import Floats
 from pa_env.rules import compile_rule
 
 PARTICLES = 64
+WEIGHTS = Path(__file__).parent / "weights"  # of policies that come with the package
 
 
 class Network(NamedTuple):
@@ -198,3 +200,19 @@ class Trained(Principal):
         between = np.zeros(room(self.n_arms, self.metadata["width"]))
         between[:2] = self.metadata["width"], self.metadata["sampled"]
         return np.concatenate([beliefs, between, *self._weights])
+
+
+class PPO(Trained):
+    """The policy that comes with the package: one network, trained by PPO on sixteen tasks with five arms.
+
+    Args:
+        n_arms: number of arms K.
+        horizon: rounds T.
+    """
+
+    name = "ppo"
+    longest = 1000
+    weights: ClassVar[Path] = WEIGHTS / "ppo.npz"
+
+    def __init__(self, n_arms: int, horizon: int) -> None:
+        super().__init__(n_arms, horizon, read(self.weights))

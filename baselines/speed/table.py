@@ -25,9 +25,9 @@ import numpy as np
 
 import pa_env  # noqa: F401 - registers the environments
 from baselines.principal import Principal
-from baselines.registry import WEIGHTS, make
+from baselines.registry import make
 from baselines.rl.policy_file import read
-from baselines.rl.trained import Trained
+from baselines.rl.trained import WEIGHTS, Trained
 from baselines.simulation import simulate
 from baselines.speed import numpy_loop
 from baselines.speed.agents import agents

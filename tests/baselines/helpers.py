@@ -15,6 +15,7 @@ import baselines
 import pa_env  # noqa: F401  (registers the environments)
 from baselines import Principal
 from baselines.principal import Hold, Outcome, Phase, Rounds
+from baselines.registry import PRIVILEGED
 from pa_env.game import Game
 
 Floats = NDArray[np.float64]
@@ -36,21 +37,26 @@ def watch(principal: Principal) -> list[Entry]:
     """Note every request that this principal makes in its next simulation."""
     notes: list[Entry] = []
     games: list[Game] = []
-    rounds = principal.rounds
 
-    def noted() -> Rounds:
-        coroutine = rounds()
-        request = next(coroutine)
-        while True:
-            assert isinstance(request, Hold)
-            t, phase = principal.t, (principal.phases or [None])[-1]
-            means, plays = games[-1].means[0].copy(), principal.plays.copy()
-            outcome = yield request
-            notes.append(Entry(t, phase, request, outcome, means, plays))
-            request = coroutine.send(outcome)
+    class Watched(type(principal)):  # type: ignore[misc]
+        privileged = True
 
-    principal.attach, principal.rounds = games.append, noted  # type: ignore[method-assign]
-    principal.privileged = True  # type: ignore[misc] # else it would not be shown the game
+        def attach(self, game: Game) -> None:
+            games.append(game)
+
+        def rounds(self) -> Rounds:
+            coroutine = super().rounds()
+            request = next(coroutine)
+            while True:
+                assert isinstance(request, Hold)
+                t, phase = self.t, (self.phases or [None])[-1]
+                means, plays = games[-1].means[0].copy(), self.plays.copy()
+                outcome = yield request
+                notes.append(Entry(t, phase, request, outcome, means, plays))
+                request = coroutine.send(outcome)
+
+    PRIVILEGED.add(Watched)
+    principal.__class__ = Watched
     return notes
 
 

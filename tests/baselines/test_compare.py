@@ -205,7 +205,7 @@ def test_whose_mistake_it_was_is_said() -> None:
         (["zero", "ipa", "zero"], {}, "principals has 'zero' twice"),
         (["zer"], {}, "zer can't play this game: .*'zero'"),
         (["nowhere.py:Mine"], {}, "there is no file"),
-        (["linear"], {}, "linear can't play this game: .*told the arms"),
+        (["linear"], {}, "linear can't play this game: .*needs linear rewards"),
         (["fixed"], {}, "fixed can't play this game: .*incentives"),
         ([Payer(3, 20)], {"n_arms": 4}, "Payer can't play this game: it has n_arms = 3, but the game has 4"),
         (["zero"], {"task": "tiny", "horizon": 30}, "task = 'tiny' is a whole setting: leave out horizon"),

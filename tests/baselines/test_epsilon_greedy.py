@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from baselines import Principal, simulate
-from baselines.benchmark.specs import label
 from baselines.principal import Follow
+from baselines.registry import label
 from baselines.scripted.peers import epsilon_greedy_rule, exploration, revealed, robust_epsilon_greedy
 from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
 from baselines.scripted.peers.epsilon_greedy_rule import Own

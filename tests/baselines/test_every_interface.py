@@ -11,8 +11,8 @@ from helpers import OwnAgent
 
 import baselines
 import pa_env
-from baselines import Principal, rl
-from baselines.registry import factory, parameters
+from baselines import Principal
+from baselines.registry import PRINCIPALS, parameters
 from pa_env import IID, Linear, principal_agent_v0
 from pa_env.kernel.layout import AgentBlock, block_columns
 from pa_env.scripted_agents import AGENTS
@@ -125,7 +125,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 
 def principals() -> list[tuple[str, dict[str, Any]]]:
     """Every name, with both kinds of constants where it has them."""
-    found = [(name, given) for name in rl.shipped()[:2] for given in ({},)]
+    found = []
     for name in baselines.principals():
         constants = "constants" in {parameter.name for parameter in parameters(name)}
         found += [(name, given) for given in VARIANTS.get(name, [{}, {"constants": "practical"}][: 1 + constants])]
@@ -134,7 +134,7 @@ def principals() -> list[tuple[str, dict[str, Any]]]:
 
 def goes(name: str, agent: str, instance: Any) -> bool:
     """Principals that are told the arms, and agents of linear rewards, play linear games; types do not."""
-    told = name in baselines.principals() and any(parameter.name == "arms" for parameter in parameters(name))
+    told = any(parameter.name == "arms" for parameter in parameters(name))
     needs_linear = told or (agent in AGENTS and AGENTS[agent].linear_only)
     if isinstance(instance, Linear):
         return not (agent in AGENTS and AGENTS[agent].iid_only)
@@ -158,8 +158,7 @@ def test_every_interface_plays_the_rounds_of_the_simulation(name: str, given: di
         game = {"instance": instance, "agent": OwnAgent() if agent == "own" else agent}
         expected = simulation(principal, **game)
         for interface in INTERFACES:
-            sees_one_game = name in baselines.principals() and factory(name).privileged
-            if not (sees_one_game and interface in (batched, agents_seat)):
+            if not (PRINCIPALS[name].privileged and interface in (batched, agents_seat)):  # it sees one game
                 assert interface(principal, **game) == expected, (interface.__name__, instance)
 
 

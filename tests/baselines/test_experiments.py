@@ -12,7 +12,7 @@ import baselines
 from baselines import simulate
 from baselines.__main__ import app
 from baselines.principal import Phase
-from baselines.registry import factory
+from baselines.registry import PRINCIPALS
 from baselines.reproduce import ablations, growth, lemma_counts, table_1, theorems, who_wins, who_wins_page
 from baselines.reproduce.cells import Player, Table
 from baselines.scripted.paper.ablations import NoAsymmetricCheck
@@ -153,7 +153,7 @@ def test_each_part_keeps_the_lemma_that_is_broken_without_it(ablation: ablations
     runs = {"NoConservativeCut": 100, "NoMedian": 30}.get(ablation.variant, 15)
     with_part, without = (
         ablation.count(made, runs, 10_000)
-        for made in (factory(ablation.base), getattr(ablations.variants, ablation.variant))
+        for made in (PRINCIPALS[ablation.base], getattr(ablations.variants, ablation.variant))
     )
     assert with_part.broken == 0 < without.broken
     assert with_part.events > 10

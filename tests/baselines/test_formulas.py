@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 import baselines
 from baselines import Principal
 from baselines.principal import Hold
-from baselines.registry import factory
+from baselines.registry import PRINCIPALS
 from baselines.scripted import (
     elimination,
     elimination_offline,
@@ -720,6 +720,6 @@ def test_unknown_initial_means_is_a_boolean(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("name", baselines.principals())
 def test_the_docstring_of_a_principal_lists_its_parameters_one_by_one(name: str) -> None:
-    made = factory(name)
+    made = PRINCIPALS[name]
     _, listed = inspect.cleandoc(vars(made)["__doc__"]).split("\nArgs:\n")
     assert re.findall(r"^    (\w+): ", listed, flags=re.MULTILINE) == list(inspect.signature(made).parameters)

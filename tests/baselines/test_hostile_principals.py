@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from baselines.__main__ import app
 from baselines.benchmark import blocks
-from baselines.benchmark.specs import make_principal, parse
+from baselines.registry import make
+from baselines.specs import parse
 
 from .helpers import contents
 
@@ -97,7 +98,7 @@ def test_what_is_refused_before_anything_is_played(file: Path, tmp_path: Path) -
     assert code == 1
     assert "RuntimeError: not today" in output
     with pytest.raises(ValueError, match=r"'foo' is unknown.*; known: patience"):
-        make_principal(f"{file}:Fragile,foo=3", 3, 10)
+        make(f"{file}:Fragile,foo=3", n_arms=3, horizon=10)
     with pytest.raises(ValueError, match="as in name=value, and given once"):
         parse("elimination,delta=0.1,delta=0.2")
     with pytest.raises(ValueError, match="has no class 'Foo'"):

@@ -9,7 +9,7 @@ from helpers import OwnAgent
 from numpy.testing import assert_array_equal
 
 import baselines
-from baselines import Principal, Run, follow, rl, simulate
+from baselines import Principal, Run, follow, simulate
 from baselines.principal import Rounds
 from baselines.registry import parameters
 from baselines.simulation import ROUNDS_AT_ONCE
@@ -33,8 +33,7 @@ def same(many: Run, alone: list[Run]) -> None:
 
 
 def names() -> list[str]:
-    told = [name for name in baselines.principals() if any(p.name == "incentives" for p in parameters(name))]
-    return [name for name in (*baselines.principals(), *rl.shipped()[:1]) if name not in told]
+    return [name for name in baselines.principals() if name != "fixed"]
 
 
 @pytest.mark.parametrize("name", names())

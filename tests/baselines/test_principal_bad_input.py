@@ -229,7 +229,7 @@ def test_what_a_simulation_refuses(case: str) -> None:
     assert simulate(principal, seed=1).plays[-1].sum() == 100
 
 
-@pytest.mark.parametrize("principal", [3, Principal])
+@pytest.mark.parametrize("principal", [3, int])
 def test_a_simulation_of_something_that_is_no_principal(principal: Any) -> None:
     with pytest.raises((TypeError, ValueError), match=r"principal = .* (must|is unknown)"):
         simulate(principal)

@@ -1,19 +1,23 @@
 """Principals by their specs: names with parameters, classes of one's own, trained policies."""
 
 import inspect
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pa_env
-from baselines import rl
 from baselines.benchmark import processes
-from baselines.benchmark.specs import describe, make_agent, make_instance, make_principal, parse
-from baselines.registry import PRINCIPALS, factory
+from baselines.registry import PRINCIPALS, describe, make, resolve, resolve_agent, resolve_instance
+from baselines.rl.trained import PPO, Trained
 from baselines.scripted.paper.elimination import Elimination
+from baselines.scripted.paper.linear import LinearElimination
+from baselines.specs import Files, parse
+from pa_env.game import Game
 
 OWN = """
 from dataclasses import dataclass
@@ -73,8 +77,14 @@ def own(tmp_path: Path) -> Path:
     return path
 
 
+def principal_of(spec: Any, n_arms: int, horizon: int, instance: Any = "uniform", files: Files | None = None) -> Any:
+    game = Game(n_arms, horizon, instance=instance)
+    game.begin(seeds=[0])
+    return resolve(spec, game, files)
+
+
 def test_a_name_with_parameters() -> None:
-    made = make_principal("elimination,constants=practical,delta=1e-3", 4, 500)
+    made = principal_of("elimination,constants=practical,delta=1e-3", 4, 500)
     assert isinstance(made, Elimination)
     assert (made.n_arms, made.horizon, made.delta, made.factors) == (4, 500, 0.001, Elimination.practical)
 
@@ -87,7 +97,7 @@ def test_numbers_are_numbers() -> None:
     ("text", "flag"), [("true", True), ("True", True), ("false", False), ("False", False), ("", None)]
 )
 def test_flags_are_true_or_false(text: str, flag: bool | None) -> None:
-    made = make_principal(f"elimination,unknown_initial_means={text}" if text else "elimination", 3, 100)
+    made = principal_of(f"elimination,unknown_initial_means={text}" if text else "elimination", 3, 100)
     assert isinstance(made, Elimination)
     assert made.unknown_initial_means is bool(flag)
 
@@ -95,44 +105,64 @@ def test_flags_are_true_or_false(text: str, flag: bool | None) -> None:
 @pytest.mark.parametrize("name", PRINCIPALS)
 def test_values_that_are_none_are_named_with_their_parameter(name: str) -> None:
     values = ("10**400", "1" + "0" * 400, "-1" + "0" * 400, "1e400", "nan", "maybe", "", "0x10")
-    for parameter, taken in inspect.signature(factory(name)).parameters.items():
+    arms = {"arms": np.eye(3)} if "arms" in inspect.signature(PRINCIPALS[name]).parameters else {}
+    for parameter, taken in inspect.signature(PRINCIPALS[name]).parameters.items():
         if parameter in ("n_arms", "horizon", "arms"):
             continue
         for value in values if taken.annotation is bool else (*values, "True", "false"):
             with pytest.raises((ValueError, TypeError)) as raised:
-                make_principal(f"{name},{parameter}={value}", 3, 100, np.eye(3))
+                make(f"{name},{parameter}={value}", n_arms=3, horizon=100, **arms)
             shown = str(float(value)) if value in ("1e400", "nan") else value
             assert f"{parameter} = " in str(raised.value)
             assert shown.lower() in str(raised.value).lower()
 
 
 def test_a_class_of_ones_own_in_a_file(own: Path) -> None:
-    made = make_principal(f"{own}:Haggler,amount=0.25", 3, 10)
+    made = principal_of(f"{own}:Haggler,amount=0.25", 3, 10)
     assert made.offer().tolist() == [0.25, 0.0, 0.0]
 
 
 def test_a_class_of_ones_own_in_a_module() -> None:
-    made = make_principal("baselines.scripted.paper.elimination:Elimination,constants=practical", 3, 10)
+    made = principal_of("baselines.scripted.paper.elimination:Elimination,constants=practical", 3, 10)
     assert isinstance(made, Elimination)
 
 
 def test_a_file_elsewhere_than_named(own: Path) -> None:
-    assert make_principal("gone.py:Haggler", 3, 10, files={"gone.py": own}).offer()[0] == 0.5
+    assert principal_of("gone.py:Haggler", 3, 10, files={"gone.py": own}).offer()[0] == 0.5
 
 
-def test_a_trained_policy_is_loaded_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "policy.npz").touch()
-    monkeypatch.setattr(rl, "load", lambda path, **sizes: (path, sizes))
-    loaded = make_principal(f"{tmp_path}/policy.npz", 3, 100)
-    assert loaded == (tmp_path / "policy.npz", {"n_arms": 3, "horizon": 100})
-    with pytest.raises(ValueError, match="a trained policy takes no parameters"):
-        make_principal(f"{tmp_path}/policy.npz,c0=1", 3, 100)
+def test_a_trained_policy_is_loaded_from_its_file(tmp_path: Path) -> None:
+    path = shutil.copy(PPO.weights, tmp_path / "policy.npz")
+    loaded = principal_of(str(path), 3, 100)
+    assert isinstance(loaded, Trained)
+    assert loaded.offer().tolist() == principal_of("ppo", 3, 100).offer().tolist()
+    with pytest.raises(ValueError, match=r"parameter of principal .* = 'c0' is unknown"):
+        principal_of(f"{path},c0=1", 3, 100)
 
 
 def test_linear_principals_are_told_the_arms() -> None:
     arms = np.eye(3)
-    assert make_principal("linear", 3, 100, arms=arms).arms.tolist() == arms.tolist()  # type: ignore[attr-defined]
-    make_principal("zero", 3, 100, arms=arms)
+    instance = pa_env.Linear(arms, s=[0.5, 0.0, 0.0], nu=[0.0, 0.5, 0.0])
+    for given in ("linear", LinearElimination):
+        assert principal_of(given, 3, 100, instance).arms.tolist() == arms.tolist()
+    principal_of("zero", 3, 100, instance)
+
+
+def test_a_class_is_made_and_an_object_copied() -> None:
+    assert (principal_of(Elimination, 3, 100).n_arms, principal_of(Elimination, 3, 100).horizon) == (3, 100)
+    given = make("elimination", n_arms=3, horizon=100, delta=0.25)
+    given.offer()  # in the middle of an episode
+    copied = principal_of(given, 3, 100)
+    assert copied is not given
+    assert (copied.t, copied.delta) == (0, 0.25)
+    for sizes, message in (
+        ((4, 100), "n_arms = 3, but the game has 4"),
+        ((3, 99), "horizon = 100, but the game has 99"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            principal_of(given, *sizes)
+    with pytest.raises(TypeError, match=r"principal = 3 must be a name, a spec, or a baselines.Principal"):
+        principal_of(3, 3, 100)
 
 
 def test_what_is_described(own: Path) -> None:
@@ -179,9 +209,9 @@ def test_the_digest_follows_the_file_and_what_it_imports_from_beside(own: Path) 
 
 
 def test_agents(own: Path) -> None:
-    assert make_agent("exploratory,c0=0.3") == pa_env.make_agent("exploratory", c0=0.3)
-    assert make_agent(f"{own}:Stubborn,arm=2").arm == 2  # type: ignore[union-attr]
-    assert make_agent(f"{own}:stubborn").arm == 1  # type: ignore[union-attr]
+    assert resolve_agent("exploratory,c0=0.3") == pa_env.make_agent("exploratory", c0=0.3)
+    assert resolve_agent(f"{own}:Stubborn,arm=2").arm == 2  # type: ignore[union-attr]
+    assert resolve_agent(f"{own}:stubborn").arm == 1  # type: ignore[union-attr]
     for spec, message in (
         ("exploratry", "agent = 'exploratry' is unknown"),
         (f"{own}:nobody", "agent = .*own.py:nobody': agent = 3 must be a name"),
@@ -189,22 +219,22 @@ def test_agents(own: Path) -> None:
         (f"{own}:stubborn,arm=2", "stubborn is an object, and takes no parameters"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
-            make_agent(spec)
+            resolve_agent(spec)
 
 
 def test_instances(own: Path) -> None:
-    assert make_instance("misaligned") == "misaligned"
-    assert make_instance(f"{own}:fixed").n_arms == 2  # type: ignore[union-attr]
+    assert resolve_instance("misaligned") == "misaligned"
+    assert resolve_instance(f"{own}:fixed").n_arms == 2  # type: ignore[union-attr]
     rng = np.random.default_rng(0)
-    assert make_instance(f"{own}:drawn,theta=0.25")(rng).theta.tolist() == [0.25, 0.25]  # type: ignore[operator,union-attr]
-    assert make_instance(f"{own}:Drawn,theta=0.5")(rng).theta.tolist() == [0.5, 0.5]  # type: ignore[operator,union-attr]
+    assert resolve_instance(f"{own}:drawn,theta=0.25")(rng).theta.tolist() == [0.25, 0.25]  # type: ignore[operator,union-attr]
+    assert resolve_instance(f"{own}:Drawn,theta=0.5")(rng).theta.tolist() == [0.5, 0.5]  # type: ignore[operator,union-attr]
     for spec, message in (
         ("unifrm", r"instance = 'unifrm' is unknown \(did you mean 'uniform'"),
         (f"{own}:nobody", "must be a pa_env.IID, a pa_env.Linear, or a function rng -> instance"),
         (f"{own}:drawn,mu=3", "parameter of instance .* = 'mu' is unknown"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
-            make_instance(spec)
+            resolve_instance(spec)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +247,7 @@ def test_instances(own: Path) -> None:
         ),
         ("elimination,delta", "'delta' must be a parameter and its value, as in name=value"),
         ("elimination,delta=-1", "delta = -1 must be a finite number above 0"),
-        ("linear", "must be told the arms, and these rewards are not linear"),
+        ("linear", "needs linear rewards: pass instance='unit-ball'"),
         ("no_such_module:Haggler", "No module named 'no_such_module'; install it, or name its file"),
         ("nowhere.py:Haggler", "there is no file nowhere.py"),
         ("nowhere.npz", "there is no file nowhere.npz"),
@@ -231,4 +261,4 @@ def test_instances(own: Path) -> None:
 )
 def test_bad_specs(spec: str, message: str, own: Path) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
-        make_principal(spec.format(own=own), 3, 100)
+        principal_of(spec.format(own=own), 3, 100)

@@ -16,8 +16,8 @@ import pa_env
 from baselines import rl
 from baselines.benchmark import blocks, versions
 from baselines.benchmark.blocks import Block, Result, attempt, blocks_of, file_name, play, schema
-from baselines.benchmark.specs import describe
 from baselines.benchmark.store import Store, StoreError, locked
+from baselines.registry import describe
 from baselines.tasks import TASKS, task
 
 from .helpers import contents, python

@@ -9,7 +9,8 @@ import pytest
 import baselines
 import pa_env
 from baselines.benchmark.blocks import Block, play
-from baselines.benchmark.specs import factory, parse
+from baselines.registry import PRINCIPALS
+from baselines.specs import parse
 from baselines.tasks import SUITES, TASKS, Task, setting, task, tasks
 from pa_env.instances import FAMILIES
 
@@ -59,9 +60,9 @@ def test_every_principal_but_fixed_meets_every_agent_that_it_can(horizon: int) -
     pairs: dict[str, list[tuple[str, str]]] = {"uniform": [], "unit-ball": []}
     for made in tasks("who-wins"):
         if made.horizon == horizon:
-            scripted = {parse(spec).where for spec in made.principals} - set(baselines.rl.shipped())
-            pairs[made.instance] += product(scripted, [made.agent])
-    everyone = {name for name in baselines.principals() if name != "fixed" and horizon <= factory(name).longest}
+            names = {parse(spec).place for spec in made.principals}
+            pairs[made.instance] += product(names, [made.agent])
+    everyone = {name for name in baselines.principals() if name != "fixed" and horizon <= PRINCIPALS[name].longest}
     # `ols` needs linear rewards; `empirical-mean` is the same agent there. The suite has the agents of the papers on
     # learning agents, not those that err or change.
     agents = set(pa_env.agents()) - {"logit", "types"}

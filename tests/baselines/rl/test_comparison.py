@@ -9,7 +9,7 @@ import pytest
 
 import baselines
 from baselines.benchmark.results import read
-from baselines.benchmark.specs import make_principal
+from baselines.registry import make
 from baselines.reproduce import trained as comparison
 from baselines.tasks import task
 
@@ -30,7 +30,7 @@ def test_scores_are_those_of_the_episodes(found: dict[str, dict[str, comparison.
     scores = found[SMALL.name]
     assert list(scores) == [*SMALL.principals, *comparison.YARDSTICKS.values()]
     for name, own in scores.items():
-        principal = make_principal(name, SMALL.n_arms, SMALL.horizon)
+        principal = make(name, n_arms=SMALL.n_arms, horizon=SMALL.horizon)
         run = baselines.simulate(principal, SMALL.instance, SMALL.make_agent(), seeds=range(20), checkpoints=[100])
         for score, values in own.items():
             assert values.tolist() == getattr(run, score)[:, -1].tolist()

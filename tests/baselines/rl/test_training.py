@@ -76,7 +76,7 @@ def test_one_seed_gives_one_policy_and_it_plays(tmp_path: Path, capsys: pytest.C
     policy = read(tmp_path / "a" / "policy.npz")
     assert (policy.metadata["tasks"], policy.metadata["steps"]) == (list(TINY["tasks"]), 960)  # whole laps
     assert any(policy.weights["arm.bias"])
-    assert np.isfinite(rl.load(tmp_path / "a" / "policy.npz").offer()).all()
+    assert np.isfinite(rl.load(tmp_path / "a" / "policy.npz", n_arms=3, horizon=50).offer()).all()
     assert list((tmp_path / "a").glob("events.out.*"))
     assert sorted(path.name for path in (tmp_path / "a").glob("lap-*")) == ["lap-3.pkl", "lap-3.zip"]
     assert len(first["laps"]) == 3
