@@ -242,13 +242,15 @@ class Comparison:
         return text
 
     def __str__(self) -> str:
-        from baselines.benchmark.tables import number, records, with_half_width
+        from baselines.benchmark.formatting import number, plus_minus
+        from baselines.benchmark.statistics import Estimate
+        from baselines.benchmark.tables import records
 
         lines = [["principal", "R_T", "median", "95%", "R_T^oracle", "utility"]]
         for label, row in zip(self._labels(), records(self.table), strict=True):
             shortened = label if len(label) <= WIDEST else "…" + label[1 - WIDEST :]
             spread = (number(row["regret_median"]), number(row["regret_q95"]))
-            means = [with_half_width(row, score) for score in HEADINGS]
+            means = [plus_minus(Estimate.of(row, score)) for score in HEADINGS]
             lines.append([shortened, means[0], *spread, *means[1:]])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = ("  ".join([f"{row[0]:<{widths[0]}}", *map(str.rjust, row[1:], widths[1:])]) for row in lines)
@@ -273,7 +275,8 @@ class Comparison:
         """The table as text, for pages and papers."""
         import pandas as pd
 
-        from baselines.benchmark.tables import number, records, with_interval
+        from baselines.benchmark.formatting import number
+        from baselines.benchmark.tables import records, with_interval
 
         rows = list(records(self.table))
         means = {heading: [with_interval(row, score) for row in rows] for score, heading in HEADINGS.items()}

@@ -12,10 +12,9 @@ Inside::
     manifest.py     benchmark.json: what made the results
     versions.py     versions that results depend on
     results.py      results as one table
-    statistics.py   means, paired differences, growth
-    intervals.py    intervals of means
-    aggregates.py   scores across tasks
-    behaviour.py    what principals did
+    statistics.py   intervals, differences to the best, slopes, scores across tasks
+    formatting.py   numbers as text
+    summaries.py    scores, curves and behaviour of a benchmark's principals
     verdict.py      who is best, and how surely
     tables.py       tables for terminals and pages
     latex.py        tables for papers

@@ -1,6 +1,6 @@
 """Three figures of a task, as matplotlib figures: regret over time, plays by arm, offers against what was needed.
 
-Each takes one task's part of a table: ``summary`` and ``curves`` as :mod:`baselines.benchmark.statistics` makes them,
+Each takes one task's part of a table: ``summary`` and ``curves`` as :mod:`baselines.benchmark.summaries` makes them,
 ``rows`` as they are stored. Principals come in the order of ``summary``, best first. The task is named in the figure.
 """
 
@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from baselines.benchmark.drawing import INK, legend, lines, new_figure, shown, tidy
-from baselines.benchmark.statistics import SLOPE_DECADES
 from baselines.benchmark.styles import Styles
+from baselines.benchmark.summaries import SLOPE_DECADES
 
 BOUNDS = {"1/2": 1 / 2, "2/3": 2 / 3, "1": 1.0}  # exponents of the bounds in the papers
 PANELS = 8  # principals whose offers are drawn
@@ -79,7 +79,7 @@ def plays(summary: pd.DataFrame, shares: pd.DataFrame) -> Figure:
 
 
 def offers(summary: pd.DataFrame, paid: pd.DataFrame, styles: Styles) -> Figure:
-    """A panel for each of the best principals: what it offered, and what that arm needed; ``paid``: from behaviour."""
+    """A panel for each of the best principals: what it offered, and what that arm needed."""
     principals = summary["principal"].tolist()[:PANELS]
     paid = paid[paid["principal"].isin(principals)]
     columns = min(4, len(principals))

@@ -6,8 +6,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from baselines.benchmark import statistics
 from baselines.benchmark.drawing import shown
+from baselines.benchmark.summaries import merit
 
 LEAST, MOST = 1e-4, 1.0  # regret per round at the ends of the colours
 DARK = 0.55  # of the scale, from which on numbers are white
@@ -21,13 +21,13 @@ def panel(summary: pd.DataFrame, columns: str = "task") -> pd.DataFrame:
     """What :func:`draw` takes: R_T / T, a row for each principal, in the order of merit.
 
     Args:
-        summary: from :func:`baselines.benchmark.statistics.summary`.
+        summary: from :func:`baselines.benchmark.summaries.summarise`.
         columns: the column of the summary that has a column of its own for each value.
     """
     privileged = set(summary.loc[summary["privileged"], "principal"])
     share = summary.assign(share=summary["regret"] / summary["horizon"])
     wide = share.pivot(index="principal", columns=columns, values="share").reindex(
-        index=statistics.merit(summary), columns=list(dict.fromkeys(summary[columns]))
+        index=merit(summary), columns=list(dict.fromkeys(summary[columns]))
     )
     return wide.rename(index=lambda label: f"{label} (privileged)" if label in privileged else label)
 

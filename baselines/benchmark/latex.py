@@ -40,7 +40,7 @@ def escaped(text: str) -> str:
 
 
 def tables_of(summary: pd.DataFrame) -> str:
-    """The tables of all tasks; ``summary``: from :func:`baselines.benchmark.statistics.summary`."""
+    """The tables of all tasks; ``summary``: from :func:`baselines.benchmark.summaries.summarise`."""
     parts = [_table(task, part) for task, part in summary.groupby("task", sort=False)]
     return "\n\n".join([NEEDS, *parts]) + "\n"
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from baselines.benchmark import statistics, tables
-from baselines.benchmark.intervals import TOO_FEW
+from baselines.benchmark import tables
 from baselines.benchmark.results import Results, read
+from baselines.benchmark.statistics import TOO_FEW
 from baselines.benchmark.store import write_generated
+from baselines.benchmark.summaries import summarise
 from baselines.tasks import SUITES
 
 SHOWN = ("regret", "utility", "regret_difference", "utility_difference")
@@ -22,7 +23,7 @@ def write(directory: Path, out: Path) -> None:
 
 def leaderboard(results: Results, command: str) -> str:
     """The file's text; ``command`` is the one that writes it."""
-    summary = statistics.summary(results.rows)
+    summary = summarise(results.rows)
     facts = tables.facts(results)
     commands = "\n".join(f"    {line}" for line in [*facts.pop("commands").splitlines(), command])
     played = set(summary["task"])

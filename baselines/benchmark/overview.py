@@ -8,7 +8,8 @@ import pandas as pd
 from rich.table import Column, Table
 from rich.text import Text
 
-from baselines.benchmark import statistics, tables
+from baselines.benchmark import summaries, tables
+from baselines.benchmark.formatting import number
 from baselines.benchmark.results import Results
 
 CAPTION = (
@@ -38,18 +39,18 @@ class Overview(NamedTuple):
 
 
 def overview(results: Results, summary: pd.DataFrame) -> Overview:
-    """The table of the results, of which ``summary`` is from :func:`baselines.benchmark.statistics.summary`."""
+    """The table of the results, of which ``summary`` is from :func:`baselines.benchmark.summaries.summarise`."""
     entries = {key: Entry(text="failed") for key in results.failures}
     for row in tables.records(summary):
         text, _, interval = tables.with_interval(row, "regret").partition(" ")
-        found = Entry(row["regret"], text, interval, tables.number(row["utility"]), row["best"])
+        found = Entry(row["regret"], text, interval, number(row["utility"]), row["best"])
         entries[row["task"], row["principal"]] = found
     tasks = {task for task, _ in entries}
     known = results.rows.drop_duplicates("task").set_index("task")["agent"]
     agents = {task: known.get(task, "no results") for task in results.manifest["tasks"] if task in tasks}
     rows = {}
-    for name in dict.fromkeys([*statistics.merit(summary), *(failed for _, failed in results.failures)]):
-        marked = f"{name} (privileged)" if statistics.privileged(name) else name
+    for name in dict.fromkeys([*summaries.merit(summary), *(failed for _, failed in results.failures)]):
+        marked = f"{name} (privileged)" if summaries.privileged(name) else name
         rows[marked] = [entries.get((task, name), Entry()) for task in agents]
     return Overview(agents, rows)
 

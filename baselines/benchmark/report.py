@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from baselines.benchmark import behaviour, latex, overview, statistics, tables, verdict
+from baselines.benchmark import latex, overview, summaries, tables, verdict
 from baselines.benchmark.results import Results, listed, read
 from baselines.files import write_whole
 from pa_env.checks import known
@@ -39,7 +39,7 @@ class Report(NamedTuple):
 def load(directory: Path) -> Report:
     """Read and sum up the results in a folder."""
     results = read(directory)
-    return Report(directory, results, statistics.summary(results.rows))
+    return Report(directory, results, summaries.summarise(results.rows))
 
 
 def render(directory: Path, format: str) -> str:
@@ -68,14 +68,20 @@ def build(made: Report) -> Path:
     from baselines.benchmark.styles import styles
 
     _, results, summary = made
-    curves = statistics.curves(results.rows)
+    curves = summaries.curves(results.rows)
     chosen = styles(summary)
     about, jobs = {}, {}
     for task, rows in results.rows.groupby("task", sort=False):
         arms, part, lines = results.arms[task], summary[summary["task"] == task], curves[curves["task"] == task]
         about[task] = tables.about(task, rows)
         ours = results.manifest["tasks"][task]["instance"] in FAMILIES  # a report runs no code of users
-        jobs[task] = part, lines, behaviour.shares(rows, arms) if ours else None, behaviour.paid(rows, arms), chosen
+        jobs[task] = (
+            part,
+            lines,
+            summaries.plays_by_rank(rows, arms) if ours else None,
+            summaries.payments(rows, arms),
+            chosen,
+        )
     drawn = dict(zip(jobs, _draw_all(list(jobs.values())), strict=True))
     heat = as_files(heat_map.draw({"": heat_map.panel(summary)}, "Regret per round, principals by tasks"))
     named = {"heat-map": heat} | {f"{task}-{name}": drawn[task][name] for task in drawn for name in drawn[task]}

@@ -1,15 +1,15 @@
 """The summary of a benchmark in words and figures of a readable length, for terminals, pages and papers."""
 
 import functools
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from baselines.benchmark.intervals import TOO_FEW
+from baselines.benchmark.formatting import bracketed
 from baselines.benchmark.results import Results, listed
+from baselines.benchmark.statistics import TOO_FEW, Estimate
 from baselines.benchmark.versions import LIBRARIES
 from baselines.tasks import TASKS
 
@@ -37,28 +37,9 @@ PAIRING = (
 )
 
 
-def number(value: float, sign: str = "") -> str:
-    """About four digits, and no exponent: 12,345, 123.4, 0.123; ``sign="+"`` shows it always; – for nan."""
-    if math.isnan(value) or value == 0:
-        return "–" if value else "0"
-    digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 2 if abs(value) >= 10 else 3
-    return f"{value:{sign}z,.{digits}f}"  # z: no minus before zeros only
-
-
 def with_interval(row: Mapping[str, Any], score: str) -> str:
-    """``mean [low, high]``; the mean alone where there is no interval, or one of no width."""
-    ends = [number(row.get(score + end, math.nan), _sign(score)) for end in ("", "_low", "_high")]
-    return ends[0] if ends[1] == ends[2] else f"{ends[0]} [{ends[1]}, {ends[2]}]"
-
-
-def with_half_width(row: Mapping[str, Any], score: str) -> str:
-    """``mean ± half`` the width of the interval; the mean alone where there is no interval, or one of no width."""
-    half = (row[f"{score}_high"] - row[f"{score}_low"]) / 2
-    return number(row[score], _sign(score)) + (f" ± {number(half)}" if half > 0 else "")
-
-
-def _sign(score: str) -> str:
-    return "+" if score.endswith("difference") else ""
+    """A score of the summary's row with its interval; differences show their sign."""
+    return bracketed(Estimate.of(row, score), "+" if score.endswith("difference") else "")
 
 
 def readable(summary: pd.DataFrame) -> pd.DataFrame:

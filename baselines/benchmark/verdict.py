@@ -12,7 +12,7 @@ NAMED = 4  # principals that tie with the best, by name
 
 
 def verdicts(summary: pd.DataFrame) -> dict[str, str]:
-    """A sentence or two for each task; ``summary``: from :func:`baselines.benchmark.statistics.summary`."""
+    """A sentence or two for each task; ``summary``: from :func:`baselines.benchmark.summaries.summarise`."""
     return {task: _verdict(part) for task, part in summary.groupby("task", sort=False)}
 
 

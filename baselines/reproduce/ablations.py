@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from baselines.benchmark import tables
-from baselines.benchmark.intervals import TOO_FEW, mean_interval
 from baselines.benchmark.results import read
+from baselines.benchmark.statistics import TOO_FEW, mean_interval
 from baselines.benchmark.store import write_generated
 from baselines.registry import PRINCIPALS
 from baselines.reproduce import lemma_counts
@@ -150,7 +150,7 @@ def regrets(scores: Table, player: Player) -> pd.DataFrame:
             both = [scores.score(task, spec)[:planned] / horizon for spec in ablation.specs()]
             with_part, without = (values[: min(map(len, both))] for values in both)
             difference = without - with_part
-            low, high = (float(end[0]) for end in mean_interval(difference[:, None]))
+            low, high = mean_interval(difference)
             shown = "undecided" if low <= 0 <= high else "worse without" if low > 0 else "better without"
             rows.append(
                 {

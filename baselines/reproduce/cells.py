@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from baselines.benchmark import sweep, tables
-from baselines.benchmark.intervals import mean_interval
+from baselines.benchmark.formatting import bracketed
 from baselines.benchmark.results import Results
+from baselines.benchmark.statistics import estimate
 from baselines.tasks import Task
 from pa_env.kernel.layout import Floats
 
@@ -89,11 +90,7 @@ def side_by_side(columns: Iterable[Floats]) -> Floats:
 
 def mean_text(values: Floats) -> str:
     """``0.0123 [0.0110, 0.0140]``: the mean of (seeds,) with its interval, if there are enough seeds; – for none."""
-    if not values.size:
-        return "–"
-    ends = [float(end[0]) for end in mean_interval(values[:, None])]
-    shown = f"{values.mean():z.4f}"
-    return shown if np.isnan(ends).any() else f"{shown} [{ends[0]:z.4f}, {ends[1]:z.4f}]"
+    return bracketed(estimate(values), digits=4)
 
 
 def opening(title: str, results: Results, command: str) -> list[str]:

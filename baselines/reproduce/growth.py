@@ -1,11 +1,10 @@
 """How a regret grows with a horizon or a size x: the slope of log mean regret against log x, and whether it bends.
 
-Values are (runs, points): all points of a run share its seed, and are nan where it was not played. Intervals are
-percentile bootstraps over runs.
+Values are (runs, points): all points of a run share its seed, and are nan where it was not played.
 
 >>> x = np.array([10.0, 100.0, 1000.0])
->>> found = fit(x, np.sqrt(x) * np.linspace(0.9, 1.1, 20)[:, None])
->>> round(found.slope, 3), [round(each, 3) for each in found.local]
+>>> line = fit(x, np.sqrt(x) * np.linspace(0.9, 1.1, 20)[:, None])
+>>> round(line.slope.value, 3), [round(each, 3) for each in line.local]
 (0.5, [0.5, 0.5])
 """
 
@@ -15,65 +14,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from baselines.benchmark.intervals import FEWEST
+from baselines.benchmark.statistics import FEWEST, Estimate, log_slope
 from pa_env.kernel.layout import Floats
-
-RESAMPLES = 2000
-LEVELS = (0.025, 0.975)
 
 
 class Fit(NamedTuple):
     """A line through the logarithms of means, nan where a mean is not positive."""
 
-    slope: float
-    low: float
-    high: float
-    """Ends of its 95% interval; nan for fewer than ``FEWEST`` runs."""
+    slope: Estimate
     local: tuple[float, ...]
     """Slopes between neighbouring powers of ten (or points, if there are fewer)."""
     straight: float
     """p-value of the test that the means lie on a line; nan for fewer than three points or too few runs."""
 
-    def interval(self) -> str:
-        """``0.50 [0.48, 0.52]``."""
-        if np.isnan(self.slope):
-            return "–"
-        return f"{self.slope:.2f}" + ("" if np.isnan(self.low) else f" [{self.low:.2f}, {self.high:.2f}]")
-
     def bends(self) -> str:
         """The local slopes, in order."""
         return ", ".join(f"{each:.2f}" for each in self.local)
-
-    def line(self) -> str:
-        """The p-value of the straight line."""
-        return "–" if np.isnan(self.straight) else "<0.001" if self.straight < 0.001 else f"{self.straight:.3f}"
-
-
-def slope(x: ArrayLike, values: Floats) -> float:
-    """Least-squares slope of log mean against log x; nan where a mean is not positive."""
-    return float(_slopes(np.log(x), np.nanmean(values, axis=0)[None])[0])
-
-
-def _slopes(log_x: Floats, means: Floats) -> Floats:
-    """The slope of each row of means (rows, points)."""
-    centred = log_x - log_x.mean()
-    logs = np.log(np.where(means > 0, means, np.nan))
-    found: Floats = logs @ (centred / (centred @ centred))
-    return found
-
-
-def interval(x: ArrayLike, values: Floats) -> tuple[float, float]:
-    """Ends of the 95% interval of the slope, runs drawn with replacement."""
-    n, played = len(values), ~np.isnan(values)
-    if played.sum(axis=0).min() < FEWEST:
-        return np.nan, np.nan
-    drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), RESAMPLES)
-    with np.errstate(invalid="ignore"):  # nan where a resample has no run of a point
-        slopes = _slopes(np.log(x), (drawn @ np.where(played, values, 0.0)) / (drawn @ played))
-    if np.isnan(slopes).any():
-        return np.nan, np.nan
-    low, high = np.quantile(slopes, LEVELS)
-    return float(low), float(high)
 
 
 def fit(x: ArrayLike, values: Floats) -> Fit:
@@ -85,7 +41,7 @@ def fit(x: ArrayLike, values: Floats) -> Fit:
     """
     x = np.asarray(x, np.float64)
     means: Floats = np.nanmean(values, axis=0)
-    return Fit(slope(x, values), *interval(x, values), local_slopes(x, means), straightness(x, values))
+    return Fit(log_slope(x, values), local_slopes(x, means), straightness(x, values))
 
 
 def local_slopes(x: Floats, means: Floats) -> tuple[float, ...]:

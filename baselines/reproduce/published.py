@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from baselines.benchmark.formatting import plus_minus
+from baselines.benchmark.statistics import NORMAL_ENDS, Estimate, estimate
 from baselines.principal import Principal, Rounds
 from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
 from baselines.scripted.peers.ipa import IPA
@@ -110,11 +112,13 @@ def show(runs: int | None = None) -> None:
     from rich.table import Table
 
     console = Console()
-    table = Table("cell", "published", "ours", "runs", "distance", title="Pseudo-regret, means and standard errors")
+    table = Table("cell", "published", "ours", "runs", "distance", title="Pseudo-regret, means ± half a 95% interval")
     for cell in track(CELLS, console=console, transient=True):
         played = cell.runs if runs is None else runs
-        mean, error, distance = compare(cell, pseudo_regrets(cell, played))
-        published = f"{cell.published:.1f}" + ("" if cell.error is None else f" ± {cell.error:.1f}")
-        table.add_row(cell.label, published, f"{mean:.1f} ± {error:.1f}", str(played), f"{distance:+.1f}")
+        regrets = pseudo_regrets(cell, played)
+        distance = compare(cell, regrets).distance
+        ends = cell.published + NORMAL_ENDS * (np.nan if cell.error is None else cell.error)
+        theirs = plus_minus(Estimate(cell.published, *ends), digits=1)
+        table.add_row(cell.label, theirs, plus_minus(estimate(regrets), digits=1), str(played), f"{distance:+.1f}")
     console.print(table)
     console.print("distance: in combined standard errors; one that is not published is that of 30 of our runs")

@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from baselines.benchmark import tables
-from baselines.benchmark.intervals import TOO_FEW
+from baselines.benchmark.formatting import bracketed
 from baselines.benchmark.results import read
+from baselines.benchmark.statistics import TOO_FEW
 from baselines.benchmark.store import write_generated
 from baselines.registry import label
 from baselines.reproduce.cells import Cell, Player, Table, mean_text, opening, side_by_side
@@ -126,7 +127,7 @@ def table(rows: tuple[Row, ...], scores: Table, player: Player) -> pd.DataFrame:
                     "for it": "**yes**" if agent == row.agent else "covered" if agent in row.covered else "no",
                     "bound": row.rate,
                     "exponent": f"{row.exponent:.2f}",
-                    "measured": growth.interval() if growth else "–",
+                    "measured": bracketed(growth.slope, digits=2) if growth else "–",
                     "by decade": growth.bends() if growth else "–",
                     **{f"T = {T:.0e}": mean_text(found[T] / T) if T in found else "–" for T in points},
                     "seeds": "/".join(str(values.size) for values in found.values()),

@@ -8,8 +8,9 @@ import pandas as pd
 
 from baselines.benchmark import tables
 from baselines.benchmark.drawing import save, tidy
-from baselines.benchmark.intervals import TOO_FEW, mean_interval
+from baselines.benchmark.formatting import bracketed, number, p_value
 from baselines.benchmark.results import read
+from baselines.benchmark.statistics import TOO_FEW, mean_interval
 from baselines.benchmark.store import write_generated
 from baselines.reproduce.cells import Player, Table, opening, side_by_side
 from baselines.reproduce.growth import Fit, fit
@@ -85,12 +86,12 @@ def table(measured: list[Measured]) -> str:
                 "regret": REGRETS[curve.score],
                 "bound": curve.bound if curve.theorem else "–",
                 "grows with": f"{curve.varies} = {curve.values[0]:.3g} to {curve.values[-1]:.3g}",
-                "slope": found.interval(),
+                "slope": bracketed(found.slope, digits=2),
                 "theorem": "–" if curve.exponent is None else f"{curve.exponent:.2f}",
                 "local slopes": found.bends(),
-                "straight": found.line(),
+                "straight": p_value(found.straight),
                 "overpaid": f"{overpaid:.0%}",
-                "regret at the last": tables.number(float(np.nanmean(values[:, -1]))),
+                "regret at the last": number(float(np.nanmean(values[:, -1]))),
                 "seeds": str(len(values)),
             }
         )
@@ -116,9 +117,9 @@ def draw(measured: list[Measured], out: Path) -> None:
             means, x = np.nanmean(values, axis=0), np.array(curve.values)
             x = x if curve.varies == "T" else x / x[0]
             power = "" if curve.exponent is None else f" (theorem: {curve.exponent:.2f})"
-            label = f"{curve.label}\nin {curve.varies}: {found.slope:.2f}{power}"
+            label = f"{curve.label}\nin {curve.varies}: {found.slope.value:.2f}{power}"
             axes.plot(x, means, color=colour, marker=marker, markersize=5, label=label, linewidth=1.2)
-            low, high = np.array([mean_interval(column[~np.isnan(column)][:, None]) for column in values.T])[..., 0].T
+            low, high = np.array([mean_interval(column[~np.isnan(column)]) for column in values.T]).T
             axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
             if curve.exponent is not None:
                 axes.plot(x, means[-1] * (x / x[-1]) ** curve.exponent, color=colour, linestyle="dotted", linewidth=1)

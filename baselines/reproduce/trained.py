@@ -14,15 +14,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import bootstrap
 
 from baselines.benchmark import sweep
+from baselines.benchmark.formatting import bracketed, plus_minus
 from baselines.benchmark.results import read
-from baselines.benchmark.statistics import privileged
+from baselines.benchmark.statistics import estimate, mean_ratio
 from baselines.benchmark.store import write_generated
-from baselines.benchmark.tables import REGRETS, number
+from baselines.benchmark.summaries import privileged
+from baselines.benchmark.tables import REGRETS
 from baselines.registry import is_trained, label
-from baselines.rl.evaluate import SCORES, interval
+from baselines.rl.evaluate import SCORES
 from baselines.tasks import Task
 from pa_env.kernel.layout import Floats
 
@@ -81,7 +82,7 @@ def markdown(found: dict[str, dict[str, Scores]], command: str) -> str:
         lines = ["| principal | episodes | utility | R_T | R_T^oracle |", "|---|---|---|---|---|"]
         for principal in sorted(scores, key=lambda spec: -scores[spec]["expected_utility"].mean()):
             own = scores[principal]
-            cells = [with_half_width(own[score]) for score in ("utility", "regret", "regret_oracle")]
+            cells = [plus_minus(estimate(own[score])) for score in ("utility", "regret", "regret_oracle")]
             lines.append(f"| {label(principal)} | {own['regret'].size:,} | {' | '.join(cells)} |")
         parts += [f"## {name}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
@@ -124,48 +125,35 @@ def share(scores: dict[str, Scores], ours: str, script: str, score: str) -> str:
     """How much of the way from a script to the yardstick a principal has come, or - if that is not measurably ahead."""
     own, theirs, told = (scores[spec][score] for spec in (ours, script, YARDSTICKS[score]))
     both = min(theirs.size, told.size)
-    way, half = interval(told[:both] - theirs[:both])
-    ahead = way > half if score == "expected_utility" else way < -half
+    way = estimate(told[:both] - theirs[:both])
+    ahead = way.low > 0 if score == "expected_utility" else way.high < 0
     return f"{(own.mean() - theirs.mean()) / (told.mean() - theirs.mean()):.0%}" if ahead else "-"
 
 
 def gain(ours: Scores, theirs: Scores) -> str:
     """Mean difference in utility over the episodes that both have, with its interval."""
     both = min(ours["regret"].size, theirs["regret"].size)
-    return with_half_width(ours["expected_utility"][:both] - theirs["expected_utility"][:both], "+")
+    return plus_minus(estimate(ours["expected_utility"][:both] - theirs["expected_utility"][:both]), "+")
 
 
 def ratio_interval(ours: Floats, theirs: Floats) -> str:
     """Ratio of the means over the episodes that both have, with a paired bootstrap interval."""
     both = min(ours.size, theirs.size)
-    low, high = bootstrap(
-        (ours[:both], theirs[:both]),
-        lambda a, b, axis: a.mean(axis=axis) / b.mean(axis=axis),
-        paired=True,
-        n_resamples=1000,
-        batch=50,
-        method="percentile",
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    return f"{ours[:both].mean() / theirs[:both].mean():.3f} [{low:.3f}, {high:.3f}]"
-
-
-def with_half_width(values: Floats, sign: str = "") -> str:
-    """``mean ± half width``."""
-    mean, half = interval(values)
-    return f"{number(mean, sign)} ± {number(half)}"
+    return bracketed(mean_ratio(ours[:both], theirs[:both]), digits=3)
 
 
 def as_json(found: dict[str, dict[str, Scores]]) -> str:
     """Mean and half the width of its interval, by task, principal and score."""
     means = {
-        name: {
-            spec: {score: dict(zip(("mean", "half_width"), interval(own[score]), strict=True)) for score in SCORES}
-            for spec, own in scores.items()
-        }
+        name: {spec: {score: _mean(own[score]) for score in SCORES} for spec, own in scores.items()}
         for name, scores in found.items()
     }
     return json.dumps(means, indent=2) + "\n"
+
+
+def _mean(values: Floats) -> dict[str, float]:
+    mean = estimate(values)
+    return {"mean": mean.value, "half_width": mean.half_width}
 
 
 def write(found: dict[str, dict[str, Scores]], out: Path, command: str) -> None:

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from baselines.benchmark.formatting import bracketed, plus_minus
+from baselines.benchmark.statistics import estimate, log_slope
 from baselines.registry import PRINCIPALS, is_trained, make, parameters
-from baselines.reproduce.growth import interval, slope
 from baselines.simulation import simulate
 from pa_env import IID
 from pa_env.kernel.layout import Floats
@@ -61,7 +62,7 @@ def show(runs: int) -> None:
 
     console = Console()
     headings = [f"T = {horizon:.0e}" for horizon in GREEDY_HORIZONS]
-    greedy = Table("principal", *headings, title=f"Greedy types: regret / T, mean and standard error, {runs} runs")
+    greedy = Table("principal", *headings, title=f"Greedy types: regret / T, mean ± half a 95% interval, {runs} runs")
     for name in track(list(contenders()), console=console, transient=True):
         cells = []
         for horizon in GREEDY_HORIZONS:
@@ -69,12 +70,11 @@ def show(runs: int) -> None:
                 cells.append("-")
                 continue
             values = greedy_regrets(name, horizon, runs) / horizon
-            cells.append(f"{values.mean():.4f} ± {values.std(ddof=1) / np.sqrt(runs):.4f}")
+            cells.append(plus_minus(estimate(values), digits=4))
         greedy.add_row(name, *cells)
     console.print(greedy, "- means not run (too slow).")
     table = logit_regrets(2 * runs)
-    fitted, (low, high) = slope(LOGIT_HORIZONS, table), interval(LOGIT_HORIZONS, table)
     logit = Table("T", "regret", title=f"Logit types, temperature {TEMPERATURE}: price-grid, {2 * runs} runs")
     for horizon, values in zip(LOGIT_HORIZONS, table.T, strict=True):
-        logit.add_row(f"{horizon}", f"{values.mean():.1f} ± {values.std(ddof=1) / np.sqrt(len(values)):.1f}")
-    console.print(logit, f"slope {fitted:.2f}, 95% interval {low:.2f} to {high:.2f}; bound: 0.67")
+        logit.add_row(f"{horizon}", plus_minus(estimate(values), digits=1))
+    console.print(logit, f"slope {bracketed(log_slope(LOGIT_HORIZONS, table), digits=2)}; bound: 0.67")

@@ -10,22 +10,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from baselines.benchmark import aggregates, heat_map, statistics, tables
+from baselines.benchmark import heat_map, statistics, summaries, tables
 from baselines.benchmark.drawing import save
-from baselines.benchmark.intervals import TOO_FEW
+from baselines.benchmark.formatting import bracketed, number
 from baselines.benchmark.results import Results, read
+from baselines.benchmark.statistics import TOO_FEW, Estimate
 from baselines.benchmark.store import write_generated
 from baselines.reproduce.cells import Player, opening
 from baselines.reproduce.who_wins import PHASED_RUNS, cells, losses
 
 PROFILE = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.3])  # levels of regret per round
+SHOWN = ("regret", "regret_difference", "utility")
 PANELS = {"uniform": "uniform instances, K = 5", "unit-ball": "linear rewards, K = 5, d = 3"}
 ABOUT = (
     "Every principal against every agent that it can meet. Scores are per round, over seeds that all principals"
     " share. Square brackets are 95% bootstrap intervals. The differences to the best are paired, and their"
     " intervals hold all at once and whichever had been picked as the best (max-T); a *tie* is one whose difference"
     " could be 0. A run fails if it still loses a constant amount a round at its end: R_T/T of at least"
-    f" {statistics.LINEAR_SHARE:g}, and R_t growing like t^{statistics.LINEAR_SLOPE:g} or faster over its last part."
+    f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
     f" `oracle` and `knows-beliefs` are privileged. {TOO_FEW} {tables.REGRETS}"
 )
 READING = (
@@ -47,29 +49,21 @@ def ranking(part: pd.DataFrame, horizon: int) -> str:
     """The table of a task, of which ``part`` is the summary: per round, the best first."""
     lines = []
     for row in tables.records(part):
-        scaled = {name: value / horizon if isinstance(value, float) else value for name, value in row.items()}
+        shares = {score: bracketed(Estimate.of(row, score).over(horizon), digits=4) for score in SHOWN}
         tie = not row["best"] and not row["privileged"] and not row["regret_difference_low"] > 0
         lines.append(
             {
                 "principal": tables.name(row) + (" (tie)" if tie else ""),
-                "R_T/T": interval_text(scaled, "regret"),
-                "median": f"{scaled['regret_median']:z.4f}",
-                "90% of runs below": f"{scaled['regret_q90']:z.4f}",
+                "R_T/T": shares["regret"],
+                "median": number(row["regret_median"] / horizon, digits=4),
+                "90% of runs below": number(row["regret_q90"] / horizon, digits=4),
                 "runs that fail": "–" if pd.isna(row["linear"]) else f"{row['linear']:.0%}",
-                "R_T/T - best": interval_text(scaled, "regret_difference"),
-                "utility/T": interval_text(scaled, "utility"),
+                "R_T/T - best": shares["regret_difference"],
+                "utility/T": shares["utility"],
                 "seeds": str(row["seeds"]),
             }
         )
     return tables.markdown(pd.DataFrame(lines))
-
-
-def interval_text(row: dict[str, float], score: str) -> str:
-    """The mean with its interval, four decimals."""
-    mean, low, high = (row[score + end] for end in ("", "_low", "_high"))
-    if pd.isna(mean):
-        return "–"
-    return f"{mean:z.4f}" + ("" if pd.isna(low) or low == high else f" [{low:z.4f}, {high:z.4f}]")
 
 
 def verdict(summary: pd.DataFrame) -> str:
@@ -95,27 +89,23 @@ def verdict(summary: pd.DataFrame) -> str:
 
 def across(rows: pd.DataFrame) -> str:
     """Interquartile mean, performance profile and probability of improvement across the agents of one horizon."""
-    scores, labels = aggregates.cube(rows)
-    means = aggregates.interquartile_mean(scores)
-    low, high = aggregates.interval(scores, aggregates.interquartile_mean)
-    profile = aggregates.performance_profile(scores, PROFILE)
-    open_to = [i for i, label in enumerate(labels) if not statistics.privileged(label)]
+    scores, labels = summaries.cube(rows)
+    means = statistics.interquartile_mean(scores)
+    ends = statistics.interval_across_tasks(scores, statistics.interquartile_mean)
+    profile = statistics.performance_profile(scores, PROFILE)
+    open_to = [i for i, label in enumerate(labels) if not summaries.privileged(label)]
     best = min(open_to, key=lambda i: means[i])
+    improves = functools.partial(statistics.probability_of_improvement, one=best)
+    better, sure = improves(scores), statistics.interval_across_tasks(scores, improves)
     lines = []
     for i in means.argsort(kind="stable"):
-        found = functools.partial(aggregates.probability_of_improvement, one=best, other=i)
-        ends = aggregates.interval(scores, found) if i != best else (np.nan, np.nan)
-        better = (
-            "–"
-            if i == best
-            else f"{found(scores):.2f}" + ("" if np.isnan(ends[0]) else f" [{ends[0]:.2f}, {ends[1]:.2f}]")
-        )
+        ahead = Estimate(better[i], sure[0][i], sure[1][i])
         lines.append(
             {
                 "principal": labels[i],
-                "IQM of R_T/T": f"{means[i]:z.4f}" + ("" if np.isnan(low[i]) else f" [{low[i]:z.4f}, {high[i]:z.4f}]"),
+                "IQM of R_T/T": bracketed(Estimate(means[i], ends[0][i], ends[1][i]), digits=4),
                 **{f"R_T/T ≤ {level:g}": f"{share:.0%}" for level, share in zip(PROFILE, profile[i], strict=True)},
-                f"P({labels[best]} is better)": better,
+                f"P({labels[best]} is better)": "–" if i == best else bracketed(ahead, digits=2),
             }
         )
     return tables.markdown(pd.DataFrame(lines))
@@ -139,7 +129,7 @@ def write(player: Player, rewards: str, page: Path) -> None:
     """
     results = read(player.out)
     rows = planned(results, player, rewards)
-    summary = statistics.summary(rows)
+    summary = summaries.summarise(rows)
     summary = summary.join(rows.drop_duplicates("task").set_index("task")[["agent", "instance"]], on="task")
     parts = [*opening("Who wins where", results, player.command), ABOUT, READING]
     for horizon, part in summary.groupby("horizon"):

@@ -11,7 +11,7 @@ Inside::
     networks.py     a policy network that treats arms alike
     vec_env.py      batched games for Stable-Baselines3
     training.py     training from scratch
-    evaluate.py     scores and their intervals
+    evaluate.py     scores that are kept, and seeds of trials
     recipes.py      how shipped policies are trained
 """
 

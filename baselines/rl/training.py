@@ -33,8 +33,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 
+from baselines.benchmark.formatting import plus_minus
+from baselines.benchmark.statistics import Estimate, estimate
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
-from baselines.rl.evaluate import interval
 from baselines.rl.networks import SetActorCritic
 from baselines.rl.policy_file import FORMAT, Policy, save
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv, games_of, play_out
@@ -188,7 +189,7 @@ class Laps(BaseCallback):
         """Evaluate and write everything; the record comes last."""
         found = evaluate(self.model, self.settings)
         scores = {
-            name: {how: {score: interval(own[score]) for score, _ in SCORE.values()} for how, own in both.items()}
+            name: {how: {score: estimate(own[score]) for score, _ in SCORE.values()} for how, own in both.items()}
             for name, both in found.items()
         }
         self.record["laps"].append(scores)
@@ -205,15 +206,14 @@ class Laps(BaseCallback):
         print(f"lap {lap} of {self.settings.laps}, {speed:,.0f} rounds a second", flush=True)
         for name, both in scores.items():
             for how, own in both.items():
-                (utility, _), (regret, _) = own["expected_utility"], own["regret"]
-                self.logger.record(f"{name}/{how}_expected_utility", utility)
-                self.logger.record(f"{name}/{how}_regret", regret)
+                for score, mean in own.items():
+                    self.logger.record(f"{name}/{how}_{score}", mean.value)
             print(f"  {name}: {'; '.join(f'{how}: {shown(own)}' for how, own in both.items())}", flush=True)
 
 
-def shown(scores: dict[str, tuple[float, float]]) -> str:
-    """Utility and R_T with 95 % intervals."""
-    return "utility {:.2f} +- {:.2f}, R_T {:.3f} +- {:.3f}".format(*scores["expected_utility"], *scores["regret"])
+def shown(scores: dict[str, Estimate]) -> str:
+    """Utility and R_T with 95% intervals."""
+    return f"utility {plus_minus(scores['expected_utility'])}, R_T {plus_minus(scores['regret'])}"
 
 
 def evaluate(model: Any, settings: Settings) -> dict[str, dict[str, dict[str, Floats]]]:
@@ -232,7 +232,7 @@ def evaluate(model: Any, settings: Settings) -> dict[str, dict[str, dict[str, Fl
 
 
 def better_drawn(found: dict[str, dict[str, dict[str, Floats]]], objective: str) -> bool:
-    """Whether drawn actions do better than the likeliest, by more than half the width of a 95 % interval.
+    """True if drawn actions do better than the likeliest, beyond a 95% interval.
 
     Episodes of all tasks count alike, in units of the square root of the horizon.
     """
@@ -241,8 +241,7 @@ def better_drawn(found: dict[str, dict[str, dict[str, Floats]]], objective: str)
         sign * (both["drawn"][score] - both["likeliest"][score]) / math.sqrt(task(name).horizon)
         for name, both in found.items()
     ]
-    mean, half = interval(np.concatenate(gains))
-    return mean > half
+    return estimate(np.concatenate(gains)).low > 0
 
 
 def policy_of(model: Any, settings: Settings, sampled: bool) -> Policy:

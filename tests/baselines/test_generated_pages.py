@@ -14,9 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from baselines.benchmark import blocks, leaderboard, statistics
+from baselines.benchmark import blocks, leaderboard
+from baselines.benchmark.formatting import plus_minus
+from baselines.benchmark.statistics import estimate
+from baselines.benchmark.summaries import summarise
 from baselines.reproduce import ablations, table_1, theorems, theorems_page, who_wins, who_wins_page
-from baselines.reproduce import trained as comparison
 from baselines.reproduce.cells import Player, Table
 from baselines.rl.evaluate import SCORES
 from baselines.tasks import Task, task
@@ -129,7 +131,7 @@ def test_who_wins() -> None:
     text, player = page("docs/who-wins.md")
     made = task("k5-t1000-uniform")
     asked = {cell.principal: cell for cell in who_wins.cells(player) if cell.task.name == made.name}
-    summary = statistics.summary(pd.concat([rows(asked[name].task, name, asked[name].seeds) for name in RANKED]))
+    summary = summarise(pd.concat([rows(asked[name].task, name, asked[name].seeds) for name in RANKED]))
     for ours in lines(who_wins_page.ranking(summary, made.horizon)):
         theirs = same_principal(section(text, made.name), ours)
         heads = ("R_T/T", "median", "90% of runs below", "runs that fail", "utility/T", "seeds")
@@ -145,7 +147,7 @@ def same_principal(text: str, ours: dict[str, str]) -> dict[str, str]:
 @pytest.mark.parametrize("name", ["k3-t100-uniform", "k5-t200-uniform-exploratory"])
 def test_leaderboard(name: str) -> None:
     text = section(page("LEADERBOARD.md")[0], name)
-    summary = statistics.summary(pd.concat([rows(task(name), spec, seeds_of(text)) for spec in (*RANKED, "ppo")]))
+    summary = summarise(pd.concat([rows(task(name), spec, seeds_of(text)) for spec in (*RANKED, "ppo")]))
     for ours in lines(leaderboard.ranking(summary)):
         assert of(same_principal(text, ours), ("R_T", "utility")) == of(ours, ("R_T", "utility"))
 
@@ -157,5 +159,5 @@ def test_trained() -> None:
         theirs = only(text, principal=name)
         played = rows(made, name, int(theirs["episodes"].replace(",", "")))
         own: dict[str, Any] = {score: played[score].to_numpy() for score in SCORES}
-        means = [comparison.with_half_width(own[score]) for score in ("utility", "regret", "regret_oracle")]
+        means = [plus_minus(estimate(own[score])) for score in ("utility", "regret", "regret_oracle")]
         assert [theirs[head] for head in ("utility", "R_T", "R_T^oracle")] == means

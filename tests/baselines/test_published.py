@@ -103,5 +103,4 @@ def test_the_table(
     (row,) = [line for line in capsys.readouterr().out.splitlines() if "IPA" in line]
     label, theirs, ours, played, _ = [part.strip() for part in row.strip("│").split("│")]
     assert (label, theirs, played) == ("IPA, K = 5, T = 10000", "257.0", shown)
-    mean, error, _ = compare(CELLS[0], pseudo_regrets(CELLS[0], int(shown)))
-    assert ours == f"{mean:.1f} ± {error:.1f}"
+    assert ours == f"{pseudo_regrets(CELLS[0], int(shown)).mean():.1f}"  # too few for an interval

@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 
 from baselines.__main__ import app
 from baselines.benchmark import (
-    behaviour,
     blocks,
     figures,
     heat_map,
@@ -25,10 +24,11 @@ from baselines.benchmark import (
     overview,
     page,
     report,
-    statistics,
+    summaries,
     tables,
     verdict,
 )
+from baselines.benchmark.formatting import number
 from baselines.benchmark.results import read
 from baselines.benchmark.store import MARK, StoreError
 from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
@@ -138,7 +138,7 @@ def test_latex_escapes_labels() -> None:
 def test_missing_seeds_are_counted(tmp_path: Path) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["ipa"], seeds=3)
     make_results(out, ["k3-t100-uniform"], ["zero"], seeds=2)
-    found = statistics.summary(read(out).rows).set_index("principal")
+    found = summaries.summarise(read(out).rows).set_index("principal")
     assert found["seeds"].to_dict() == {"ipa": 3, "zero": 2}
     assert found["paired_seeds"].to_dict() == {"ipa": 2, "zero": 2}
     report.build(report.load(out))
@@ -184,7 +184,7 @@ def test_all_blocks_failed(tmp_path: Path) -> None:
 def test_the_table_of_all_has_every_mean_once_and_marks_the_best(results: Path) -> None:
     report.build(report.load(results))
     found = read(results)
-    summary = statistics.summary(found.rows)
+    summary = summaries.summarise(found.rows)
     made = overview.overview(found, summary)
     assert made.agents == {"k3-t100-uniform": "empirical-mean", "k5-t200-uniform-exploratory": "exploratory"}
     assert list(made.rows) == MERIT
@@ -193,8 +193,8 @@ def test_the_table_of_all_has_every_mean_once_and_marks_the_best(results: Path) 
         for name, row in made.rows.items():
             expected = part.loc[name.removesuffix(" (privileged)")]
             assert row[place].regret == expected["regret"]
-            assert row[place].text == tables.number(expected["regret"])
-            assert row[place].utility == tables.number(expected["utility"])
+            assert row[place].text == number(expected["regret"])
+            assert row[place].utility == number(expected["utility"])
             assert row[place].best == expected["best"]
         assert [row[place].best for row in made.rows.values()].count(True) == 1
     table = (results / "report" / "table.md").read_text().split("\n\n")[3]  # after the verdicts
@@ -249,8 +249,8 @@ def test_the_table_of_all_fits_the_terminal(results: Path, width: int) -> None:
 
 def test_one_offer_far_above_the_rest_does_not_flatten_the_axes(results: Path) -> None:
     found = read(results)
-    part = statistics.summary(found.rows).query("task == 'k3-t100-uniform'")
-    paid = behaviour.paid(found.rows[found.rows["task"] == "k3-t100-uniform"], found.arms["k3-t100-uniform"])
+    part = summaries.summarise(found.rows).query("task == 'k3-t100-uniform'")
+    paid = summaries.payments(found.rows[found.rows["task"] == "k3-t100-uniform"], found.arms["k3-t100-uniform"])
     chosen = styles(part)
     before = figures.offers(part, paid, chosen).axes[0].get_ylim()[1]
     paid.loc[paid["offer"].idxmax(), "offer"] = 1000.0
@@ -264,7 +264,7 @@ def test_one_offer_far_above_the_rest_does_not_flatten_the_axes(results: Path) -
 def test_on_logarithmic_axes_a_band_below_zero_ends_below_the_view(results: Path) -> None:
     """Plotly would leave such points out, and draw spikes."""
     rows = read(results).rows
-    summary, curves = statistics.summary(rows), statistics.curves(rows).assign(low=-1.0, high=9.0)
+    summary, curves = summaries.summarise(rows), summaries.curves(rows).assign(low=-1.0, high=9.0)
     part, own = summary[summary["task"] == SMALL[0]], curves[curves["task"] == SMALL[0]]
     linear, logarithmic = page.curves_figure(part, own, styles(summary))["layout"]["updatemenus"][0]["buttons"]
     assert min(min(band) for band in linear["args"][0]["y"]) == -1
@@ -276,11 +276,11 @@ def test_merit_is_the_mean_place_in_the_tasks_that_were_played() -> None:
     rows = [("one", "a", 3.0), ("one", "b", 1.0), ("one", "c", 2.0), ("two", "a", 9.0), ("two", "b", 5.0)]
     rows += [("three", "d", 0.0), ("three", "a", 1.0)]
     summary = pd.DataFrame(rows, columns=["task", "principal", "regret"])
-    assert statistics.merit(summary) == ["b", "d", "c", "a"]
+    assert summaries.merit(summary) == ["b", "d", "c", "a"]
 
 
 def test_the_heat_map_has_regret_per_round_and_the_order_of_merit(results: Path) -> None:
-    summary = statistics.summary(read(results).rows)
+    summary = summaries.summarise(read(results).rows)
     panel = heat_map.panel(summary)
     assert list(panel.columns) == list(SMALL)
     assert list(panel.index) == MERIT
@@ -294,7 +294,7 @@ def test_the_heat_map_has_regret_per_round_and_the_order_of_merit(results: Path)
 
 def test_regret_over_time_is_on_logarithmic_axes(results: Path) -> None:
     rows = read(results).rows
-    summary, curves = statistics.summary(rows), statistics.curves(rows)
+    summary, curves = summaries.summarise(rows), summaries.curves(rows)
     part, own = summary[summary["task"] == SMALL[1]], curves[curves["task"] == SMALL[1]].assign(low=-1.0)
     axes = figures.regret(part, own, styles(summary)).axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -396,13 +396,13 @@ def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_are_readable(value: float, text: str) -> None:
-    assert tables.number(value) == text
+    assert number(value) == text
 
 
 def test_plays_are_ranked_by_what_arms_are_worth(results: Path) -> None:
     found = read(results)
     rows, arms = found.rows.query("task == 'k3-t100-uniform'").reset_index(), found.arms["k3-t100-uniform"]
-    shares = behaviour.shares(rows, arms)
+    shares = summaries.plays_by_rank(rows, arms)
     assert np.allclose(shares.sum(axis=1), 1)
     expected = []
     for place, seed in rows.query("principal == 'zero' and rounds == horizon")["seed"].items():
@@ -424,7 +424,7 @@ def test_styles_are_distinct_and_the_rest_is_grey(results: Path) -> None:
     assert chosen["oracle"] == PRIVILEGED
     assert [chosen[f"p{i}"] for i in range(1, 7)] == list(COLOURS)
     assert {chosen[f"p{i}"] for i in range(7, 12)} == {REST}
-    small = styles(statistics.summary(read(results).rows))
+    small = styles(summaries.summarise(read(results).rows))
     assert len({small[principal] for principal in PRINCIPALS}) == len(PRINCIPALS)
 
 
@@ -460,7 +460,7 @@ def test_leaderboard_ranks_and_counts(results: Path, tmp_path: Path) -> None:
     assert "pa-bench run --task <small> & more" in text
     assert f"pa-bench leaderboard {results} --out {out}" in text
     assert "The tasks of the suite" not in text
-    summary = statistics.summary(read(results).rows)
+    summary = summaries.summarise(read(results).rows)
     for task in SMALL:
         part = text.split(f"## {task}\n")[1].split("##")[0]
         listed = [line.split("|")[1:3] for line in part.splitlines() if line.startswith("|")][2:]

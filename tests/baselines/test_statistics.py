@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from baselines.benchmark import aggregates, behaviour, intervals, statistics
+from baselines.benchmark import statistics, summaries
 
 from .helpers import Floats
 
@@ -76,14 +76,14 @@ def test_every_interval_holds_the_mean(n: int) -> None:
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_few_seeds_have_no_interval(n: int) -> None:
     found = row(
-        statistics.summary(table({"ipa": [3.0 + i for i in range(n)], "zero": [5.0 + i for i in range(n)]})), "zero"
+        summaries.summarise(table({"ipa": [3.0 + i for i in range(n)], "zero": [5.0 + i for i in range(n)]})), "zero"
     )
     assert found["regret"] == 5 + (n - 1) / 2
     assert np.isnan(found[["regret_low", "regret_high", "regret_difference_low"]].astype(float)).all()
     assert found["regret_difference"] == 2
 
 
-@pytest.mark.parametrize("n", [intervals.MANY, intervals.MANY + 1])
+@pytest.mark.parametrize("n", [statistics.MANY, statistics.MANY + 1])
 def test_many_samples_have_the_interval_of_the_normal_law(n: int) -> None:
     values = np.random.default_rng(1).lognormal(sigma=0.5, size=n)
     ends = np.ravel(statistics.mean_interval(values[:, None]))
@@ -124,19 +124,19 @@ def test_of_equals_none_is_called_worse_than_the_one_that_was_picked(count: int)
     for _ in range(games):
         scores = rng.lognormal(size=(30, count)) + rng.lognormal(size=(30, 1))
         best = int(scores.mean(axis=0).argmin())
-        false += bool((intervals.against_best(scores, best)[0] > 0).any())
+        false += bool((statistics.against_best(scores, best)[0] > 0).any())
         others = np.delete(scores - scores[:, [best]], best, axis=1)
         naive += bool((statistics.mean_interval(others)[0] > 0).any())
     assert false <= 0.08 * games
     assert naive > (0.05 if count == 2 else 0.5) * games
 
 
-@pytest.mark.parametrize("n", [100, intervals.MANY + 1])
+@pytest.mark.parametrize("n", [100, statistics.MANY + 1])
 def test_real_differences_to_the_best_are_found(n: int) -> None:
     rng = np.random.default_rng(0)
     luck = rng.lognormal(size=(n, 1))
     scores = luck + rng.normal(size=(n, 6)) + np.array([0, 0, 2, 2, 5, 5])
-    low, high = intervals.against_best(scores, 0)
+    low, high = statistics.against_best(scores, 0)
     assert low[0] == high[0] == 0
     assert low[1] < 0 < high[1]
     assert (low[2:] > 0).all()
@@ -144,15 +144,15 @@ def test_real_differences_to_the_best_are_found(n: int) -> None:
 
 
 def test_runs_that_lose_as_much_to_the_end_fail() -> None:
-    assert statistics.linear_at_the_end(runs([1.0, 1.0, 0.5, 0.5])) == 0.5
-    assert statistics.linear_at_the_end(runs([0.8])) == 0
+    assert summaries.linear_at_the_end(runs([1.0, 1.0, 0.5, 0.5])) == 0.5
+    assert summaries.linear_at_the_end(runs([0.8])) == 0
     few = runs([1.0]).assign(regret=lambda rows: rows["regret"] / 1000)  # linear, but hardly any
-    assert statistics.linear_at_the_end(few) == 0
-    assert np.isnan(statistics.linear_at_the_end(runs([1.0]).query("rounds == 10_000")))
+    assert summaries.linear_at_the_end(few) == 0
+    assert np.isnan(summaries.linear_at_the_end(runs([1.0]).query("rounds == 10_000")))
 
 
 def test_medians_and_quantiles_stand_beside_means() -> None:
-    found = row(statistics.summary(table({"ipa": [float(i) for i in range(11)], "zero": [1.0] * 11})), "ipa")
+    found = row(summaries.summarise(table({"ipa": [float(i) for i in range(11)], "zero": [1.0] * 11})), "ipa")
     assert (found["regret_median"], found["regret_q90"]) == (5, 9)
 
 
@@ -163,11 +163,10 @@ def test_across_tasks_as_rliable_defines_it() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(3, 2, 20)) + np.array([0.0, 1.0])[None, :, None]
     middle = np.sort(scores[:, 0].ravel())[15:45]
-    assert aggregates.interquartile_mean(scores)[0] == pytest.approx(middle.mean())
+    assert statistics.interquartile_mean(scores)[0] == pytest.approx(middle.mean())
     pairs = scores[:, 0, :, None] - scores[:, 1, None]
-    assert aggregates.probability_of_improvement(scores, 0, 1) == pytest.approx((pairs < 0).mean())
-    assert aggregates.probability_of_improvement(scores, 0, 0) == pytest.approx(0.5)
-    profile = aggregates.performance_profile(scores, np.array([-9.0, 0.0, 9.0]))
+    assert statistics.probability_of_improvement(scores, 0) == pytest.approx([0.5, (pairs < 0).mean()])
+    profile = statistics.performance_profile(scores, np.array([-9.0, 0.0, 9.0]))
     assert profile[:, 0].tolist() == [0, 0]
     assert profile[:, 2].tolist() == [1, 1]
     assert profile[0, 1] == (scores[:, 0] <= 0).mean()
@@ -177,19 +176,24 @@ def test_intervals_across_tasks_are_paired_and_stratified() -> None:
     rng = np.random.default_rng(1)
     luck = 100 * rng.random((3, 1, 40))
     scores = luck + np.array([0.0, 1.0])[None, :, None] + rng.random((3, 2, 40)) / 10
-    low, high = aggregates.interval(scores, lambda part: aggregates.interquartile_mean(part) @ [-1, 1])
+    low, high = statistics.interval_across_tasks(
+        scores, lambda part: np.diff(statistics.interquartile_mean(part), axis=0)
+    )
     assert 0.5 < low < 1 < high < 1.5  # the luck, of a hundred, is shared
-    for part in itertools.islice(aggregates.resampled(scores), 5):
-        assert np.abs(part[:, 1] - part[:, 0] - 1).max() < 0.11
-        assert all(np.isin(part[task], scores[task]).all() for task in range(3))
-    few = aggregates.interval(scores[..., :9], aggregates.interquartile_mean)
+
+    def of_one_task(part: Floats) -> Floats:  # tasks are a million apart: a seed of another would show
+        return np.abs(part.mean(axis=(1, -1)) - 1e6 * np.arange(3)[:, None]).max(axis=0)
+
+    apart = scores + 1e6 * np.arange(3)[:, None, None]
+    assert statistics.interval_across_tasks(apart, lambda part: of_one_task(part.reshape(3, 2, -1, 40)))[1] < 100
+    few = statistics.interval_across_tasks(scores[..., :9], statistics.interquartile_mean)
     assert np.isnan(few).all()
 
 
 def test_only_what_every_task_has_is_compared_across_tasks() -> None:
     first = table({"ipa": [1.0, 2.0, 3.0], "zero": [4.0, 5.0, 6.0], "belgic": [7.0, 8.0, 9.0]})
     second = table({"zero": [1.0, 2.0], "ipa": [3.0, 4.0]}).assign(task="two")
-    scores, labels = aggregates.cube(pd.concat([first, second]))
+    scores, labels = summaries.cube(pd.concat([first, second]))
     assert labels == ["ipa", "zero"]
     assert scores.tolist() == [[[0.1, 0.2], [0.4, 0.5]], [[0.3, 0.4], [0.1, 0.2]]]
 
@@ -201,7 +205,7 @@ def test_differences_are_seed_by_seed() -> None:
     """Luck that is shared does not widen the interval of a difference."""
     rng = np.random.default_rng(0)
     luck, own = 100 * rng.random(20), rng.random(20)
-    found = statistics.summary(table({"ipa": list(luck), "zero": list(luck + 1 + own)}))
+    found = summaries.summarise(table({"ipa": list(luck), "zero": list(luck + 1 + own)}))
     zero = row(found, "zero")
     assert zero["regret_difference"] == pytest.approx((1 + own).mean())
     assert zero["utility_difference"] == pytest.approx(-(1 + own).mean())
@@ -215,7 +219,7 @@ def test_differences_are_seed_by_seed() -> None:
 
 def test_pairs_are_the_seeds_that_all_principals_have() -> None:
     scores = {"ipa": [1.0, 2.0, 99.0], "zero": [5.0, 7.0, 0.0], "belgic": [9.0, 9.0]}
-    found = statistics.summary(table(scores, {"ipa": [0, 1, 2], "zero": [1, 0, 3], "belgic": [0, 1]}))
+    found = summaries.summarise(table(scores, {"ipa": [0, 1, 2], "zero": [1, 0, 3], "belgic": [0, 1]}))
     assert found["paired_seeds"].tolist() == [2, 2, 2]
     assert row(found, "zero")["seeds"] == 3
     assert row(found, "zero")["regret"] == 4
@@ -224,26 +228,26 @@ def test_pairs_are_the_seeds_that_all_principals_have() -> None:
 
 
 def test_without_common_seeds_there_are_no_differences() -> None:
-    found = statistics.summary(table({"ipa": [1.0, 2.0], "zero": [0.0, 1.0]}, {"ipa": [0, 1], "zero": [2, 3]}))
+    found = summaries.summarise(table({"ipa": [1.0, 2.0], "zero": [0.0, 1.0]}, {"ipa": [0, 1], "zero": [2, 3]}))
     assert found["paired_seeds"].tolist() == [0, 0]
     assert found["regret_difference"].isna().all()
     assert row(found, "zero")["best"]
 
 
 def test_the_privileged_are_shown_and_never_the_best() -> None:
-    found = statistics.summary(table({"oracle": [0.0, 0.0], "ipa": [1.0, 3.0]}))
+    found = summaries.summarise(table({"oracle": [0.0, 0.0], "ipa": [1.0, 3.0]}))
     assert found["principal"].tolist() == ["oracle", "ipa"]
     assert row(found, "oracle")["privileged"]
     assert row(found, "ipa")["best"]
     assert row(found, "oracle")["regret_difference"] == -2
-    alone = statistics.summary(table({"oracle": [0.0, 0.0]}))
+    alone = summaries.summarise(table({"oracle": [0.0, 0.0]}))
     assert not alone["best"].any()
     assert alone["regret_difference"].isna().all()
 
 
 def test_tasks_keep_their_order_and_principals_are_ranked() -> None:
     first, second = table({"zero": [2.0], "ipa": [1.0]}).assign(task="b"), table({"zero": [1.0]}).assign(task="a")
-    found = statistics.summary(pd.concat([first, second]))
+    found = summaries.summarise(pd.concat([first, second]))
     assert found[["task", "principal"]].to_numpy().tolist() == [["b", "ipa"], ["b", "zero"], ["a", "zero"]]
 
 
@@ -262,36 +266,36 @@ def runs(exponents: list[float], offset: float = 0.0) -> pd.DataFrame:
 
 
 def test_a_power_law_has_its_exponent_as_slope() -> None:
-    assert statistics.growth(runs([0.5] * 10)) == pytest.approx((0.5, 0.5, 0.5))
-    slope, low, high = statistics.growth(runs([0.4, 0.5, 0.6, 0.7] * 3))
+    assert summaries.growth(runs([0.5] * 10)) == pytest.approx((0.5, 0.5, 0.5))
+    slope, low, high = summaries.growth(runs([0.4, 0.5, 0.6, 0.7] * 3))
     assert 0.4 < low < slope < high < 0.7
-    slope, *ends = statistics.growth(runs([2 / 3] * 9))
+    slope, *ends = summaries.growth(runs([2 / 3] * 9))
     assert slope == pytest.approx(2 / 3)
     assert np.isnan(ends).all()
 
 
 def test_the_slope_of_many_runs_has_the_same_interval_as_that_of_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = runs(np.random.default_rng(2).normal(0.5, 0.1, 400).tolist())
-    resampled = statistics.growth(rows)
+    resampled = summaries.growth(rows)
     monkeypatch.setattr(statistics, "MANY", 100)
-    assert statistics.growth(rows) == pytest.approx(resampled, rel=0.02)
+    assert summaries.growth(rows) == pytest.approx(resampled, rel=0.02)
 
 
 def test_where_there_is_nothing_to_fit_there_is_no_slope() -> None:
     for cells in (runs([0.5, 0.5], offset=-100), runs([-3.0, -3.0]), runs([0.5]).query("rounds > 2000")):
-        assert np.isnan(statistics.growth(cells)).all()
+        assert np.isnan(summaries.growth(cells)).all()
 
 
 def test_a_slope_whose_resamples_reach_zero_has_no_interval() -> None:
     cells = runs([0.5] * 10)
     cells.loc[cells["seed"] > 0, "regret"] = 0.0
-    slope, *ends = statistics.growth(cells)
+    slope, *ends = summaries.growth(cells)
     assert slope == pytest.approx(0.5)
     assert np.isnan(ends).all()
 
 
 def test_curves_are_means_with_intervals_at_each_checkpoint() -> None:
-    found = statistics.curves(runs([0.5, 0.5, 0.6] * 4))
+    found = summaries.curves(runs([0.5, 0.5, 0.6] * 4))
     assert found["rounds"].tolist() == [1, 10, 100, 300, 1000, 3000, 10_000]
     assert found["mean"].iloc[-1] == pytest.approx((300 + 300 + 3 * 10**2.4) / 3)
     assert (found["low"] <= found["mean"]).all()
@@ -302,7 +306,7 @@ def test_the_arm_paid_for_is_the_one_most_above_its_need() -> None:
     rows = pd.DataFrame({"principal": "ipa", "rounds": [1, 1, 2]})
     offers = np.array([[0.5, 0.0, 0.9], [0.3, 0.0, 0.0], [0.0, 0.0, 0.0]])
     needed = np.array([[0.1, 0.0, 0.8], [0.7, 0.0, 0.2], [0.1, 0.0, 0.2]])
-    found = behaviour.paid(rows, {"offers": offers, "optimal_incentives": needed})
+    found = summaries.payments(rows, {"offers": offers, "optimal_incentives": needed})
     assert found["rounds"].tolist() == [1, 2]
     assert found.loc[0, ["offer", "needed"]].tolist() == pytest.approx([0.4, 0.4])
     assert found.loc[1, ["offer", "needed"]].isna().all()

@@ -1,0 +1,197 @@
+"""Summaries of a benchmark's rows: scores at the horizon with intervals and differences, curves, and behaviour.
+
+``rows``: a table as :func:`baselines.benchmark.results.read` gives it: a row for each task, principal, seed and
+checkpoint. Intervals are 95% bootstrap intervals over seeds (:mod:`baselines.benchmark.statistics`). All principals of
+a task meet the same seeds, so the same instances and rewards. Differences are taken seed by seed, which removes the
+variation that they share.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from baselines.benchmark.statistics import Estimate, against_best, log_slope, mean_interval
+from baselines.registry import PRINCIPALS
+from pa_env.game import Game
+from pa_env.kernel.layout import ArmRow, Floats, Integers
+
+SUMMARISED = ("regret", "regret_oracle", "regret_bar", "utility")
+COMPARED = ("regret", "utility")
+SLOPE_DECADES = 2  # a slope is fitted to the checkpoints of the last two decades of a run
+LINEAR_SHARE, LINEAR_SLOPE = 0.01, 0.9  # of a run that fails: regret per round, and growth at its end
+LEAST_REGRET = 1.0  # a round's worth: with less in all there is no growth to speak of
+NO_DIFFERENCES = {f"{score}_difference{end}": np.nan for score in COMPARED for end in ("", "_low", "_high")}
+
+Arms = Mapping[str, NDArray[Any]]
+
+
+def privileged(label: str) -> bool:
+    """True for a principal that is shown the agent's beliefs: it is listed, and never called the best.
+
+    Only a built-in one can be; a report runs no code of the authors of others.
+    """
+    name = label.split(",")[0]
+    return name in PRINCIPALS and PRINCIPALS[name].privileged
+
+
+def linear_at_the_end(cells: pd.DataFrame) -> float:
+    """Share of one principal's runs whose regret still grows linearly at the horizon.
+
+    Such a run has R_T of at least ``LINEAR_SHARE`` a round, and over its last part, from the last checkpoint before 0.6
+    T on, R_t grows like t^``LINEAR_SLOPE`` or faster. nan if there is no such checkpoint.
+    """
+    marks, regret = _by_seed(cells)
+    earlier = np.flatnonzero(marks <= 0.6 * marks[-1])
+    if not earlier.size:
+        return np.nan
+    before, end = regret[:, earlier[-1]], regret[:, -1]
+    growth = end > np.maximum(before, 0.0) * (marks[-1] / marks[earlier[-1]]) ** LINEAR_SLOPE
+    return float((growth & (end >= LINEAR_SHARE * marks[-1])).mean())
+
+
+def curves(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean, low and high of R_t at each checkpoint; columns: task, principal, rounds, mean, low, high."""
+    parts = []
+    for (task, principal), cells in rows.groupby(["task", "principal"], sort=False):
+        marks, regret = _by_seed(cells)
+        low, high = mean_interval(regret)
+        values = {"rounds": marks, "mean": regret.mean(axis=0), "low": low, "high": high}
+        parts.append(pd.DataFrame({"task": task, "principal": principal, **values}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _by_seed(rows: pd.DataFrame) -> tuple[Integers, Floats]:
+    """The checkpoints (C,) of one principal's runs in a task, and R_t at each of them (seeds, C)."""
+    marks, order = np.unique(rows["rounds"]), np.lexsort((rows["rounds"], rows["seed"]))
+    return marks, rows["regret"].to_numpy(np.float64)[order].reshape(-1, marks.size)
+
+
+def growth(cells: pd.DataFrame) -> Estimate:
+    """The slope of log mean R_t against log t over the last decades of one principal's runs.
+
+    It tells how regret grows within a run whose length the principal knows, not how R_T grows with T (for that see
+    ``pa-bench reproduce theorems``). nan where there is nothing to fit: hardly any regret, a mean that is not positive
+    (agents that explore can make it so), or fewer than three checkpoints.
+    """
+    marks, regret = _by_seed(cells[cells["rounds"] >= cells["horizon"] / 10**SLOPE_DECADES])
+    if marks.size < 3 or regret[:, -1].mean() < LEAST_REGRET:
+        return Estimate(np.nan)
+    return log_slope(marks, regret)
+
+
+def summarise(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each task and principal, at the horizon; tasks as they come, principals by mean R_T.
+
+    Columns: task, horizon, principal, privileged, best (of those that are not privileged), seeds; each of
+    ``SUMMARISED`` with ``_low`` and ``_high``; regret_median and regret_q90 (the 90% quantile of runs); linear, the
+    share of runs that fail (:func:`linear_at_the_end`); paired_seeds, those that all principals of the task have;
+    ``regret_difference`` and ``utility_difference`` to the best on those seeds, with ``_low`` and ``_high`` corrected
+    for having picked it (:func:`baselines.benchmark.statistics.against_best`); slope (:func:`growth`) with its
+    interval.
+    """
+    return pd.concat([_of_task(task, cells) for task, cells in rows.groupby("task", sort=False)], ignore_index=True)
+
+
+def merit(summary: pd.DataFrame) -> list[str]:
+    """All principals of a summary, those with the best mean place in the tasks they played first."""
+    places = summary.groupby("task")["regret"].rank()
+    return list(places.groupby(summary["principal"], sort=False).mean().sort_values(kind="stable").index)
+
+
+def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one task."""
+    final = cells[cells["rounds"] == cells["horizon"]]
+    seeds = final.groupby("principal")["seed"].unique()
+    shared = final[final["seed"].isin(functools.reduce(np.intersect1d, seeds))]
+    paired = {score: shared.pivot(index="seed", columns="principal", values=score) for score in COMPARED}
+    means = (final if shared.empty else shared).groupby("principal")["regret"].mean()
+    contenders = means[[label for label in means.index if not privileged(label)]]
+    best = None if contenders.empty else contenders.idxmin()
+    differences = _differences(paired, best)
+    records = []
+    for principal, runs in cells.groupby("principal", sort=False):
+        scores = final.loc[final["principal"] == principal, list(SUMMARISED)].to_numpy(np.float64)
+        record = {"task": task, "horizon": int(final["horizon"].iloc[0]), "principal": principal}
+        record |= {"privileged": privileged(principal), "best": principal == best}
+        record |= {"seeds": len(scores), **_with_interval(SUMMARISED, scores), "paired_seeds": len(paired["regret"])}
+        record |= zip(("regret_median", "regret_q90"), np.quantile(scores[:, 0], (0.5, 0.9)).tolist(), strict=True)
+        record |= {"linear": linear_at_the_end(runs)} | differences.get(principal, NO_DIFFERENCES)
+        record |= zip(("slope", "slope_low", "slope_high"), growth(runs), strict=True)
+        records.append(record)
+    return pd.DataFrame(records).sort_values("regret", ignore_index=True)
+
+
+def _differences(paired: dict[str, pd.DataFrame], best: str | None) -> dict[str, dict[str, float]]:
+    """For each principal, the columns of its differences to the best; empty without a best or common seeds."""
+    if best is None or paired["regret"].empty:
+        return {}
+    columns: dict[str, dict[str, float]] = {principal: {} for principal in paired["regret"].columns}
+    for score, table in paired.items():
+        values = table.to_numpy(np.float64)
+        place = table.columns.get_loc(best)
+        ends = ((values - values[:, [place]]).mean(axis=0), *against_best(values, place))
+        for end, column in zip(("", "_low", "_high"), ends, strict=True):
+            for principal, value in zip(table.columns, column.tolist(), strict=True):
+                columns[principal][f"{score}_difference{end}"] = value
+    return columns
+
+
+def _with_interval(names: Sequence[str], samples: Floats) -> dict[str, float]:
+    """Mean, low and high of each column of samples (n, len(names))."""
+    ends = (samples.mean(axis=0), *mean_interval(samples))
+    columns = zip(names, *(end.tolist() for end in ends), strict=True)
+    return {
+        name + end: value for name, *values in columns for end, value in zip(("", "_low", "_high"), values, strict=True)
+    }
+
+
+def cube(rows: pd.DataFrame, score: str = "regret") -> tuple[Floats, list[str]]:
+    """A score per round as (tasks, principals, seeds), and the principals, from rows at the horizon.
+
+    Only principals that play every task, and seeds that all of them have everywhere, are kept.
+    """
+    wide = rows.assign(share=rows[score] / rows["horizon"]).pivot(
+        index="principal", columns=["task", "seed"], values="share"
+    )
+    tasks = rows["task"].unique()
+    everywhere = wide.notna().T.groupby(level="task").any().all()
+    wide = wide[everywhere]
+    seeds = [set(wide[task].columns[wide[task].notna().all()]) for task in tasks]
+    common = sorted(set.intersection(*seeds))
+    return np.stack([wide[task][common].to_numpy(np.float64) for task in tasks]), wide.index.tolist()
+
+
+def payments(rows: pd.DataFrame, arms: Arms) -> pd.DataFrame:
+    """The incentive offered in the round of each checkpoint of a task, and pi* of its arm: means over seeds.
+
+    Of several arms with an incentive it is the one with the most above pi*, which a greedy agent likes best. Runs that
+    offer nothing then are left out; nan where all do. Columns: principal, rounds, offer, needed.
+    """
+    offers, needed = arms["offers"], arms["optimal_incentives"]
+    places, paid = np.arange(len(rows)), np.where(offers > 0, offers - needed, -np.inf).argmax(axis=1)
+    some = offers.any(axis=1)
+    table = rows[["principal", "rounds"]].assign(
+        offer=np.where(some, offers[places, paid], np.nan), needed=np.where(some, needed[places, paid], np.nan)
+    )
+    return table.groupby(["principal", "rounds"]).mean().reset_index()
+
+
+def plays_by_rank(rows: pd.DataFrame, arms: Arms) -> pd.DataFrame:
+    """Shares of all plays of a task, means over seeds: a row for each principal, a column for each rank of an arm.
+
+    Arms are ranked in each run by theta + mu, best first, of the instance that its seed gives, which must be of a
+    built-in family.
+    """
+    last = (rows["rounds"] == rows["horizon"]).to_numpy()
+    final, first = rows[last], rows.iloc[0]
+    seeds, place = np.unique(final["seed"], return_inverse=True)
+    sizes: Any = {"n_arms": int(first["n_arms"]), "dim": int(first["dim"]) or None, "copies": seeds.size}
+    game = Game(instance=first["instance"], observe=False, **sizes)
+    game.begin(seeds=seeds.tolist())
+    ranked = np.argsort(-(game.arrays.arms[:, ArmRow.THETA] + game.arrays.arms[:, ArmRow.MU]), axis=1, kind="stable")
+    plays = np.take_along_axis(arms["plays"][last], ranked[place], axis=1) / final["horizon"].to_numpy()[:, None]
+    return pd.DataFrame(plays, index=final["principal"]).groupby(level=0, sort=False).mean()
