@@ -17,13 +17,14 @@ import numpy as np
 from baselines.principal import Principal, Rounds, follow
 from baselines.rl.policy_file import Policy, read, shapes
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, Sight, observe
-from baselines.scripted.ours.particle_beliefs import number, round_key
-from baselines.scripted.ours.particle_memory import (
+from baselines.scripted.ours.particle_filter import (
     Draw,
     Entry,
     fresh_memory,
-    inlined_beliefs_of,
-    inlined_memory_size,
+    number,
+    particle_beliefs,
+    particle_memory_size,
+    round_key,
 )
 from pa_env.checks import whole
 from pa_env.kernel.compiling import compiled, inlined
@@ -149,8 +150,8 @@ def trained_rule() -> Callable[..., int]:
     """The rule; ``memory`` comes from :meth:`Trained.memory`."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        start = inlined_memory_size(offer.size, int(memory[Entry.PARTICLES]))
-        net, own = inlined_network_of(memory, start, offer.size), inlined_beliefs_of(memory, offer.size)
+        start = particle_memory_size(memory, offer.size)
+        net, own = inlined_network_of(memory, start, offer.size), particle_beliefs(memory, offer.size)
         observe(memory, plays, sums, arm, reward, Sight(net.seen, net.prices))
         decide(net)
         logits, chosen = net.logits.reshape(net.logits.size), 0

@@ -1,6 +1,6 @@
 """What a trained principal sees of a game, and the prices that it may offer.
 
-Both come from particle beliefs about the agent (:mod:`baselines.scripted.ours.particle_beliefs`), which hold all that
+Both come from particle beliefs about the agent (:mod:`baselines.scripted.ours.particle_filter`), which hold all that
 the answers so far say of what it believes. A view has ``FIELDS`` numbers for each arm, field by field, and ``OVERALL``
 numbers about no arm. All of them are of order 1 at any horizon.
 
@@ -20,17 +20,19 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from baselines.scripted.ours.particle_beliefs import TIE, cost, favourites, update
-from baselines.scripted.ours.particle_memory import (
+from baselines.scripted.ours.particle_filter import (
     C0,
-    OFFERED,
+    LAYOUT,
+    TIE,
     Beliefs,
     Entry,
+    cost,
+    favourites,
     fresh_memory,
-    inlined_beliefs_of,
-    memory_size,
+    particle_beliefs,
+    sort,
+    update,
 )
-from baselines.scripted.ours.particle_rule import sort
 from pa_env.checks import integers, whole
 from pa_env.envs import spaces
 from pa_env.kernel.compiling import compiled
@@ -89,7 +91,7 @@ def observe(memory: Any, plays: Any, sums: Any, arm: int, reward: float, sight: 
         reward: X of the last round.
         sight: where to write.
     """
-    own = inlined_beliefs_of(memory, plays.size)
+    own = particle_beliefs(memory, plays.size)
     if arm >= 0:
         update(memory, own, plays, arm)
     favourites(own)
@@ -169,7 +171,7 @@ class WithBeliefs(gym.vector.VectorWrapper):
         self.action_space = batch_space(self.single_action_space, n)
         self.observation_space = batch_space(self.single_observation_space, n)
         self._rng = np.random.default_rng()
-        self._memories = np.zeros((n, memory_size(k, self.particles)))
+        self._memories = np.zeros((n, fresh_memory(k, self.particles, self._rng).size))
         self._sights = Sight(np.zeros((n, FIELDS * k + OVERALL)), np.zeros((n, RUNGS, k)))
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, Any]:
@@ -191,7 +193,7 @@ class WithBeliefs(gym.vector.VectorWrapper):
         offers = one_hot(self.game, arms, self._sights.prices[copies, rungs, arms])
         _, rewards, terminated, truncated, info = self.env.step(offers)
         self._memories[:, Entry.TIME] += 1.0
-        self._memories[:, OFFERED : OFFERED + self.game.n_arms] = offers
+        self._memories[:, LAYOUT.place("offered", self.game.n_arms)] = offers
         self._observe(copies, info["arm"], info["reward"])
         return self._sights.seen.astype(np.float32), rewards, terminated, truncated, info
 

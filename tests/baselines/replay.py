@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.scripted.ours.beliefs import SMALLEST
+from baselines.scripted.ours.bracket_ucb import BracketUCB
+from baselines.scripted.ours.gaussian_filter import SMALLEST
 from baselines.scripted.ours.profit_target import ProfitTarget
 
 from .helpers import Floats
@@ -111,7 +112,7 @@ class Replay:
         arm = int(np.argmax(g + self.m))
         price = self.price(arm, g)
         c = g[arm] - price
-        if self.principal.optimism >= 0.0:
+        if isinstance(self.principal, BracketUCB):
             hope = self.hopeful(g)
             if self.happens("another arm hoped for", hope != arm):
                 arm, price = hope, max(0.0, min(g[hope] - c, self.price(hope, g)))
@@ -133,6 +134,7 @@ class Replay:
 
     def hopeful(self, g: Floats) -> int:
         """Of arms that may bring as much, the one with the largest m."""
+        assert isinstance(self.principal, BracketUCB)
         half = self.principal.optimism * np.sqrt(self.v)
         least = [max([0.0, *(np.delete(self.m - half, a) - (self.m + half)[a])]) for a in self.arms]
         best = np.flatnonzero(g - least == (g - least).max())

@@ -8,8 +8,7 @@ import pytest
 import baselines
 from baselines import simulate
 from baselines.scripted.ours.knows_beliefs import WORTH
-from baselines.scripted.ours.particle_beliefs import MARGIN
-from baselines.scripted.ours.particle_memory import Entry
+from baselines.scripted.ours.particle_filter import MARGIN, Entry
 from pa_env.game import Game
 from pa_env.kernel.layout import ARM, Floats, Integers
 

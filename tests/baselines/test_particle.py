@@ -8,9 +8,18 @@ import pytest
 
 import baselines
 from baselines import simulate
-from baselines.scripted.ours.particle_beliefs import MARGIN, TIE, favourites, update
-from baselines.scripted.ours.particle_memory import C0, Beliefs, Entry, beliefs_of, fresh_memory
-from baselines.scripted.ours.particle_rule import make_offer
+from baselines.scripted.ours.particle import make_offer
+from baselines.scripted.ours.particle_filter import (
+    C0,
+    LAYOUT,
+    MARGIN,
+    TIE,
+    Beliefs,
+    Entry,
+    favourites,
+    fresh_memory,
+    update,
+)
 from pa_env import IID, make_agent
 from pa_env.kernel.layout import NO_ARM
 
@@ -24,7 +33,7 @@ def beliefs(n_arms: int, particles: int = PARTICLES, knows: float = 0.0, turn: i
     """Beliefs of a filter without corrections, for an agent that does not explore, and without moves."""
     memory = fresh_memory(n_arms, particles, np.random.default_rng(1), knows)
     memory[Entry.SURPRISE], memory[Entry.TURN] = 0.0, turn
-    own = beliefs_of(memory, n_arms)
+    own = LAYOUT.arrays(memory, n_arms)
     own.c0[:] = np.arange(len(C0)) == 0
     return memory, own
 
@@ -115,7 +124,7 @@ def test_what_kind_of_agent_it_is_shows_in_a_few_answers() -> None:
         for seed in range(SEEDS, SEEDS + 15):
             principal = baselines.make("particle", n_arms=4, horizon=41)
             step_through(principal, seed, n_arms=4, horizon=40, agent=name)
-            own = beliefs_of(principal.request().memory, 4)  # type: ignore[union-attr]
+            own = LAYOUT.arrays(principal.request().memory, 4)  # type: ignore[union-attr]
             found.append((own.knows @ own.weights, 1 - own.c0[0]))
         believed = np.mean(found, axis=0)
         # An agent that takes what is offered to a learner, and likes it, is not told apart, and need not be.
@@ -264,7 +273,7 @@ def test_any_law_of_rewards_and_number_of_arms(rewards: str, n_arms: int) -> Non
     for agent in ("empirical-mean", "oracle", make_agent("exploratory", exploration="worst", initial=0.5)):
         _, offers, _ = step_through(principal, SEEDS, n_arms=n_arms, horizon=300, instance=game, agent=agent)
         assert np.isfinite(offers).all()
-        own = beliefs_of(principal.request().memory, n_arms)  # type: ignore[union-attr]
+        own = LAYOUT.arrays(principal.request().memory, n_arms)  # type: ignore[union-attr]
         assert own.weights.sum() == pytest.approx(1.0)
         assert own.c0.sum() == pytest.approx(1.0)
         assert np.isfinite(own.means).all()

@@ -115,7 +115,7 @@ def test_a_changed_constant_is_seen_with_a_warm_cache(packages: Path, before: An
 def test_two_versions_share_a_cache_folder(packages: Path) -> None:
     """A rule stands in the folder under the same name, from the same file; a constant of another file differs."""
     before = play(packages, RULE)
-    beliefs = packages / "baselines/scripted/ours/beliefs.py"
+    beliefs = packages / "baselines/scripted/ours/gaussian_filter.py"
     original = beliefs.read_text()
     try:
         edit(beliefs, "LARGEST = 0.25 ", "LARGEST = 0.01 ")

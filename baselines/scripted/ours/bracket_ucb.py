@@ -1,39 +1,44 @@
 """One paid arm at a time, chosen by brackets on prices. Ours, not from a paper, and without a proof."""
 
-from baselines.scripted.ours.profit_target import ProfitTarget
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from baselines.principal import Rounds, follow
+from baselines.scripted.ours.gaussian_filter import GaussianBeliefs, GaussianEntry, gaussian_beliefs, update
+from baselines.scripted.ours.profit_target import ProfitTarget, price, price_cut, write_worth
 from pa_env.checks import at_least
+from pa_env.kernel.compiling import inlined
+from pa_env.kernel.layout import Floats
+from pa_env.rules import Rule, compile_rule
 
 
 class BracketUCB(ProfitTarget):
     """Pay one arm, the one with the largest upper bound on theta minus lower bound on its price pi*.
 
-    Beliefs, g, prices and tests are those of :mod:`baselines.scripted.ours.beliefs` and
-    :mod:`baselines.scripted.ours.profit_rule`; m_b +- ``optimism`` sqrt(v_b) is a bracket on the agent's mean muhat_b.
-    The choice is the arm with the largest
+    The beliefs m and v are those of :mod:`baselines.scripted.ours.gaussian_filter`; the worth g, the prices and their
+    tests those of :mod:`baselines.scripted.ours.profit_target`. m_b +- ``optimism`` sqrt(v_b) is a bracket on the
+    agent's mean muhat_b. The choice is the arm with the largest
 
         g_a - max(0, max_b {lower end of b} - upper end of a),
 
     its worth minus its lowest possible price (of equals, the one with the largest m_a). If it is also the arm with the
-    largest g + m, it is offered its price. Otherwise it is tested at the profit c that the latter would bring:
+    largest g + m, it is offered its price. Otherwise it is tried at the profit c that the latter would bring:
     max(0, min(g_a - c, its price)). A refusal lowers the upper end of the arm, an acceptance raises the lower end, so
-    the tests end.
+    the trials end.
 
-    It offers nothing on other arms, so Rbar_T is meaningful for it, unlike for the profit target. But a refused test is
-    a lost round, where the profit target has its other offers.
+    It offers nothing on other arms, so Rbar_T is meaningful for it, unlike for the profit target. But a refused trial
+    is a lost round, where the profit target has its other offers.
 
-    Guarantee: none. R_T on uniform instances against the empirical-mean agent, K = 5: 2.5 at T = 200 (3000 seeds), 4.6
-    at 10^3 (2000), 11 at 10^4 (300), 61 at 10^5 (100), 134 at 10^6 (50). Against the exploratory agent 186 at 10^4
-    (100), and against the oracle agent 65 at 10^4 (300) and 332 at 10^6 (50). All are from commands such as
+    Guarantee: none.
 
-        pa-bench run --task k5-t1e4-uniform --principal bracket-ucb --seeds 300
-
-    Where it fails: as the profit target does, with the same losses on ``gap`` instances, and more so at K = 20 (1978 on
-    average of 15 seeds at T = 10^6, almost all of it in one of them), when exploration goes to one arm, or when an arm
-    with bad first rewards would have to be paid for to be seen again. At T = 10^4 to 10^6 its mean regret and the
-    profit target's grow alike (``python -m baselines theorems``).
+    Where it fails: as the profit target does, and more so with many arms, when exploration goes to one arm, or when an
+    arm with bad first rewards would have to be paid for to be seen again.
 
     One set of defaults serves all K and T. They are, rounded, the result of
-    ``python -m baselines tune bracket-ucb --task all --trials 60``.
+    ``pa-bench tune bracket-ucb --task all --trials 60``.
 
     Args:
         n_arms: Number of arms K, at least 1.
@@ -68,3 +73,59 @@ class BracketUCB(ProfitTarget):
     ) -> None:
         super().__init__(n_arms, horizon, bonus, fade, growth, caution, drift, suspicion, forgetting, ceiling)
         self.optimism = at_least("optimism", optimism, 0.0)
+
+    def rounds(self) -> Rounds:
+        """One request for the whole game."""
+        yield follow(bracket_ucb_rule(), self.fresh_memory(), self.horizon)
+
+    def fresh_memory(self) -> Floats:
+        """The memory of the rule before the first round."""
+        memory = super().fresh_memory()
+        memory[GaussianEntry.OPTIMISM] = self.optimism
+        return memory
+
+
+@functools.cache
+def bracket_ucb_rule() -> Rule:
+    """The compiled rule."""
+
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        beliefs = gaussian_beliefs(memory, offer.size)
+        if arm >= 0:
+            update(memory, beliefs, plays, arm)
+        a = write_worth(memory, beliefs, plays, sums, offer)
+        amount = price(memory, beliefs, a, offer)
+        choice = optimistic_choice(memory, beliefs, offer)
+        if choice != a:  # worth a trial at the same profit
+            profit = offer[a] - amount  # c
+            a, amount = choice, max(0.0, min(offer[choice] - profit, price(memory, beliefs, choice, offer)))
+        amount -= price_cut(memory, arm, a, amount)
+        for b in range(offer.size):
+            offer[b] = amount if b == a else 0.0
+            beliefs.offered[b] = offer[b]
+        return a
+
+    return compile_rule(rule, trusted=True)
+
+
+@inlined
+def optimistic_choice(memory: Any, beliefs: GaussianBeliefs, worth: Any) -> int:
+    """The arm with the largest g_a minus its lowest possible price, at the favourable ends of the brackets."""
+    m, v, k = beliefs.m, beliefs.v, memory[GaussianEntry.OPTIMISM]
+    first = second = -np.inf  # the two highest lower ends
+    top = 0
+    for b in range(worth.size):
+        low = m[b] - k * math.sqrt(v[b])
+        if low > first:
+            first, second, top = low, first, b
+        elif low > second:
+            second = low
+    choice, best = 0, -np.inf
+    for b in range(worth.size):
+        rival = second if b == top else first
+        net = worth[b] - max(0.0, rival - m[b] - k * math.sqrt(v[b]))
+        if net > best:
+            choice, best = b, net
+        elif net == best and m[b] > m[choice]:
+            choice = b
+    return choice

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from baselines.principal import Principal, Rounds, hold, offer
-from baselines.scripted.ours.particle_memory import Entry, fresh_memory, inlined_beliefs_of
-from baselines.scripted.ours.particle_rule import make_offer
+from baselines.scripted.ours.particle import make_offer
+from baselines.scripted.ours.particle_filter import Entry, fresh_memory, particle_beliefs
 from pa_env.checks import known
 from pa_env.game import Game
 from pa_env.kernel.compiling import Direct, compiled
@@ -29,10 +29,10 @@ WORTH = {
 @compiled
 def _respond(memory: Any, plays: Any, sums: Any, means: Any, offer: Any) -> int:
     """Write the best offer to an agent that believes ``means`` (K,), and return its arm or NO_ARM."""
-    own = inlined_beliefs_of(memory, offer.size)
+    beliefs = particle_beliefs(memory, offer.size)
     for a in range(offer.size):
-        own.means[a, 0] = means[a]
-    return make_offer(memory, own, plays, sums, offer)
+        beliefs.means[a, 0] = means[a]
+    return make_offer(memory, beliefs, plays, sums, offer)
 
 
 respond: Callable[..., int] = Direct(_respond)
@@ -42,21 +42,15 @@ class KnowsBeliefs(Principal):
     """Privileged: knowing muhat(t), it moves the agent to the arm with the largest g + muhat at the lowest price.
 
     It is the particle principal with one particle, which is the truth: the worth g_a of an arm, an estimate of theta_a
-    with a bonus, is that of :mod:`baselines.scripted.ours.particle_rule`, and pi*_a is known. Its regret
+    with a bonus, is that of :mod:`baselines.scripted.ours.particle`, and pi*_a is known. Its regret
     comes only from learning theta. The additional regret of other principals is the cost of not knowing the agent's
     beliefs. It is a yardstick, not a bound: a better index than g may exist.
 
-    Guarantee: none. In 5000 episodes (seeds 0, 1, ...) of uniform instances with objective "utility" it earns 3.8 more
-    than bracket UCB at K = 3, T = 100, and 12.4 more at K = 5, T = 200. With objective "regret" R_T is .82 and 1.26
-    there (profit target: 1.45 and 2.43), and 1.85 on misaligned instances at K = 5, T = 200 (3.36), from calls such as
+    Guarantee: none. It assumes a greedy agent that learns: one that explores, or keeps its own regret low, does not
+    always play what it is paid for.
 
-        principal = baselines.make("knows-beliefs", n_arms=5, horizon=200, objective="utility")
-        baselines.simulate(principal, seeds=range(5000)).expected_utility.mean()
-
-    It assumes a greedy agent that learns: one that explores, or keeps its own regret low, does not always play what it
-    is paid for. The parameters were tuned at K = 3 and 5, T = 100 to 1000, one set for each objective. Where it
-    fails: on misaligned instances its utility is hardly above that of no incentive (+ .8 +- .7 at K = 5, T = 200);
-    parameters of their own would reach more there.
+    Where it fails: on misaligned instances its utility is hardly above that of no incentive; parameters of their own
+    would reach more there. The parameters were tuned at K = 3 and 5, T = 100 to 1000, one set for each objective.
 
     Args:
         n_arms: Number of arms K, at least 1.

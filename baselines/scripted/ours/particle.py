@@ -1,14 +1,51 @@
-"""A principal that tracks many possible agents (particles), and makes the offer that is best on average over them.
+"""Track many possible agents (particles), and make the offer that is best on average over them.
 
-It is our own algorithm, not from a paper, and has no proof. The formulas are in
-:mod:`baselines.scripted.ours.particle_beliefs` (what the agent may believe) and
-:mod:`baselines.scripted.ours.particle_rule` (what is offered).
+It is our own algorithm, not from a paper, and has no proof. The particles are those of
+:mod:`baselines.scripted.ours.particle_filter`.
+
+**Worth.** With S_a the sum of the rewards X of the N_a plays, theta_a is estimated by e_a = (S_a + 1) / (N_a + 2). With
+r = 1 - t/T, the share of rounds left, an arm is worth
+
+    g_a = max(e_a, min(``ceiling``, e_a + ``bonus`` r^``fade`` (N_a + 2)^-``decay``))
+          - r (``newness`` [N_a = 0] + ``teaching`` E[rise_a]),
+
+where rise_a is the rise of the agent's highest mean if it plays the arm and learns. A higher mean makes other arms more
+expensive.
+
+**Offer.** The price x for arm a is accepted by the particles whose cost is at most x; the others play their favourite.
+With F the weight of those that accept, and V the best value of an offer if only this round counted,
+
+    F (g_a - x) + (1 - F) (E[g of the favourite | refused] + L V) / (1 + L)
+
+is maximised over all arms and all costs in the particles, and compared with offering nothing. L = ``patience``
+min(T - t, N_a) is the number of rounds for which the answer is useful: an accepted price need not be raised again, and
+after a refused one the value V is still available. With L = 0 the rule never tries a lower price where a refusal costs
+more than the saving of one round.
 """
 
+import functools
+from typing import Any
+
+import numpy as np
+
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.ours.particle_memory import Entry, fresh_memory
-from baselines.scripted.ours.particle_rule import particle_rule
+from baselines.scripted.ours.particle_filter import (
+    TIE,
+    Beliefs,
+    Entry,
+    cost,
+    favourites,
+    fresh_memory,
+    particle_beliefs,
+    sort,
+    update,
+)
 from pa_env.checks import at_least, finite, whole
+from pa_env.kernel.compiling import compiled
+from pa_env.kernel.layout import NO_ARM
+from pa_env.rules import Rule, compile_rule
+
+SMALLEST_GAIN = 1e-12  # by which an offer must be better than another
 
 
 class Particle(Principal):
@@ -21,25 +58,14 @@ class Particle(Principal):
     rewards are 0 or 1. Rewards in [0, 1] of another law vary less than that, and what does not fit is corrected as an
     error of the particles. The principal's own rewards may have any law with means in about [0, 1].
 
-    Guarantee: none. R_T beside that of the profit target and of bracket UCB in the same episodes (seeds 0, 1, ...), on
-    uniform instances and against the empirical-mean agent unless said otherwise: 1.07, 1.45 and 1.51 at K = 3, T = 100
-    (5000 seeds); K = 5, T = 200 (5000 seeds): 1.83, 2.43 and 2.59, on misaligned instances 2.60, 3.36 and 3.54, against
-    the oracle agent 7.75, 8.16 and 10.35, against the exploratory agent 18.9, 23.9 and 21.5; 3.35, 4.25 and 4.53 at
-    K = 5, T = 1000 (3000); 6.3, 7.9 and 10.5 at K = 20, T = 1000 (500). All are from calls such as
-
-        baselines.simulate("particle", "uniform", "oracle", horizon=200, seeds=range(5000)).regret.mean()
+    Guarantee: none.
 
     Where it fails:
 
-    - At long horizons the profit target is better: at T = 10^4, K = 5, R_T is 11.3 +- 2.3 against 8.3 +- 1.5 (300
-      seeds), and 127 +- 25 against 74 +- 16 if the agent is an oracle (200); 36 +- 15 against 17 +- 5 at K = 20 (60);
-      at T = 10^5 72 +- 49 against 26 +- 11 (40). It lacks the profit target's growing bonus and its
-      scheduled price tests.
+    - At long horizons the profit target is better: it has a growing bonus and scheduled tests of its prices.
     - A round takes about ten times as long as the profit target's, in proportion to particles and arms.
     - The particles do not cover means outside [0, 1], such as those of an agent with initial means of 2.
-    - The defaults serve R_T, not utility.
-
-    The defaults were chosen by hand among some thirty sets on seeds from 3 * 10^8 on, at T = 100 to 1000.
+    - The defaults serve R_T, not utility. They were chosen by hand, at T = 100 to 1000.
 
     Args:
         n_arms: Number of arms K, at least 1.
@@ -90,3 +116,113 @@ class Particle(Principal):
         for name, value in self.parameters.items():
             memory[Entry[name.upper()]] = value
         yield follow(particle_rule(), memory, self.horizon)
+
+
+@functools.cache
+def particle_rule() -> Rule:
+    """The compiled rule."""
+
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        beliefs = particle_beliefs(memory, offer.size)
+        if arm >= 0:
+            update(memory, beliefs, plays, arm)
+        return make_offer(memory, beliefs, plays, sums, offer)
+
+    return compile_rule(rule, trusted=True)
+
+
+@compiled
+def make_offer(memory: Any, beliefs: Beliefs, plays: Any, sums: Any, offer: Any) -> int:
+    """Write the offer that is best on the beliefs, and return its arm."""
+    favourites(beliefs)
+    set_worth(memory, beliefs, plays, sums)
+    status, target, price = best_offer(memory, beliefs, plays, 0.0, 0.0)
+    if memory[Entry.PATIENCE] > 0.0:
+        _, target, price = best_offer(memory, beliefs, plays, memory[Entry.PATIENCE], status)
+    for a in range(offer.size):
+        offer[a] = price if a == target else 0.0
+        beliefs.offered[a] = offer[a]
+    memory[Entry.TIME] += 1.0
+    return target
+
+
+@compiled
+def set_worth(memory: Any, beliefs: Beliefs, plays: Any, sums: Any) -> None:
+    """Put g of every arm into ``beliefs.worth``."""
+    left = max(0.0, 1.0 - memory[Entry.TIME] / memory[Entry.HORIZON])
+    bonus = memory[Entry.BONUS] * left ** memory[Entry.FADE]
+    for a in range(plays.size):
+        n = plays[a] + 2.0
+        estimate = (sums[a] + 1.0) / n
+        beliefs.worth[a] = max(estimate, min(memory[Entry.CEILING], estimate + bonus * n ** -memory[Entry.DECAY]))
+        if plays[a] == 0:
+            beliefs.worth[a] -= left * memory[Entry.NEWNESS]
+        if memory[Entry.TEACHING] != 0.0:
+            beliefs.worth[a] -= left * memory[Entry.TEACHING] * expected_rise(beliefs, a, plays[a])
+
+
+@compiled
+def expected_rise(beliefs: Beliefs, a: int, n: int) -> float:
+    """By how much max muhat is expected to rise if arm ``a``, with ``n`` plays so far, is played."""
+    total = 0.0
+    for p in range(beliefs.weights.size):
+        mean = beliefs.means[a, p]
+        rival = beliefs.second[p] if beliefs.favourite[p] == a else beliefs.highest[p]
+        chance = (n * mean + 1.0) / (n + 2.0)
+        up, down = max(rival, (n * mean + 1.0) / (n + 1.0)), max(rival, n * mean / (n + 1.0))
+        total += (
+            beliefs.weights[p] * (1.0 - beliefs.knows[p]) * (chance * up + (1.0 - chance) * down - beliefs.highest[p])
+        )
+    return total
+
+
+@compiled
+def best_offer(memory: Any, beliefs: Beliefs, plays: Any, patience: float, status: float) -> tuple[float, int, float]:
+    """The value of the best offer with V = ``status``, its arm or NO_ARM, and its price."""
+    K, P = beliefs.means.shape
+    arm, price, best = NO_ARM, 0.0, 0.0
+    for p in range(P):
+        beliefs.short[p] = beliefs.weights[p] * beliefs.worth[int(beliefs.favourite[p])]
+        best += beliefs.short[p]
+    left = memory[Entry.HORIZON] - memory[Entry.TIME]
+    for a in range(K):  # what each particle would bring if it were paid its own cost: no price brings more
+        later = patience * min(left, plays[a])
+        beliefs.bound[a] = 0.0
+        for p in range(P):
+            refused = (beliefs.short[p] + later * status * beliefs.weights[p]) / (1.0 + later)
+            beliefs.bound[a] += max(beliefs.weights[p] * (beliefs.worth[a] - cost(beliefs, a, p)), refused)
+    for _ in range(K):
+        a = 0
+        for b in range(1, K):
+            a = b if beliefs.bound[b] > beliefs.bound[a] else a
+        if beliefs.bound[a] <= best + SMALLEST_GAIN:
+            break
+        beliefs.bound[a] = -np.inf
+        value, at = best_price(beliefs, a, patience * min(left, plays[a]), status)
+        if value > best + SMALLEST_GAIN:
+            arm, price, best = a, at, value
+    return best, arm, price
+
+
+@compiled
+def best_price(beliefs: Beliefs, a: int, later: float, status: float) -> tuple[float, float]:
+    """The value of the best price for arm ``a`` with L = ``later`` and V = ``status``, and the price.
+
+    ``short`` holds the weighted worth of each particle's favourite.
+    """
+    accepted, refused, best, price = 0.0, 0.0, -np.inf, 0.0
+    for p in range(beliefs.order.size):
+        beliefs.costs[p] = cost(beliefs, a, p)
+        refused += beliefs.short[p]
+    sort(beliefs.order, beliefs.costs)
+    for k in range(beliefs.order.size):
+        p = int(beliefs.order[k])
+        accepted += beliefs.weights[p]
+        refused -= beliefs.short[p]
+        if k + 1 < beliefs.order.size and beliefs.costs[int(beliefs.order[k + 1])] <= beliefs.costs[p] + TIE:
+            continue  # particles with the same cost accept it as well
+        value = accepted * (beliefs.worth[a] - beliefs.costs[p])
+        value += (refused + max(0.0, 1.0 - accepted) * later * status) / (1.0 + later)
+        if value > best:
+            best, price = value, beliefs.costs[p]
+    return best, price

@@ -1,46 +1,47 @@
 """Offer every arm its worth minus a fixed profit, and let the agent choose ("sell the firm").
 
 That the agent should keep what it produces and pay a fixed price for it is folklore of contract theory. Learning the
-price is ours. There is no paper behind it and no proof, only measurements. The formulas are in
-:mod:`baselines.scripted.ours.beliefs` (what the agent believes) and :mod:`baselines.scripted.ours.profit_rule` (what
-is offered).
+price is ours. There is no paper behind it and no proof.
+
+**Worth.** With S_a the sum of the rewards X of the N_a plays, an arm is worth g_a = (S_a + 1) / (N_a + 2) +
+``bonus`` (1 - t/T)^``fade`` sqrt((1 + ``growth`` log(1 + t/1000)) / (N_a + 2)). The bonus does not lift it above
+``ceiling``, the largest possible mean: an arm that is not worth a trial even then is not tried.
+
+**Price.** Let a = argmax g + m, where m and v are the beliefs of :mod:`baselines.scripted.ours.gaussian_filter`. It
+costs pi_a = max(0, max_b m_b - m_a + z s) with s^2 = v_a + v_b and z = sqrt(2 log(1 + ``caution`` D/s)), where
+D = max(0, g_a + m_a - g_b - m_b) is the loss if b is played instead. The price that minimises z s + D Phi(-z),
+overpayment plus risk of a refusal, has about this form.
+
+**Offer.** The profit is c = g_a - pi_a, and every arm is offered max(0, g_b - c).
+
+**Tests.** Exploration that favours an arm looks like a preference for it, and too high a price is never refused. So
+after every second exploration (in sum of w), and after 1000 rounds and then whenever t has grown by 30 %, the price of
+one round is cut by a quarter, an eighth or a half in turn, and the profit c rises by as much. The test is repeated as
+long as the arm is played: by then the beliefs have been surprised often enough to follow.
 """
 
+import functools
+import math
+from typing import Any
+
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.ours.beliefs import BELIEFS, BONUS, EXPLORED, FADE, GROWTH, RUN, T_, TIME, WARM_UP, hear, learn
-from baselines.scripted.ours.profit_rule import (
-    EVERY_ARM,
-    PARAMETERS,
-    SETTLED,
-    TEST_EVERY,
-    belief_rule,
-    fresh_memory,
-    price,
-    value,
+from baselines.scripted.ours.gaussian_filter import (
+    FIRST_VARIANCE,
+    LAYOUT,
+    SMALLEST,
+    GaussianBeliefs,
+    GaussianEntry,
+    gaussian_beliefs,
+    update,
 )
 from pa_env.checks import at_least
+from pa_env.kernel.compiling import inlined
+from pa_env.kernel.layout import NO_ARM, Floats
+from pa_env.rules import Rule, compile_rule
 
-# Trained principals use these names, too.
-__all__ = [
-    "BELIEFS",
-    "BONUS",
-    "EXPLORED",
-    "FADE",
-    "GROWTH",
-    "PARAMETERS",
-    "RUN",
-    "SETTLED",
-    "TEST_EVERY",
-    "TIME",
-    "T_",
-    "WARM_UP",
-    "ProfitTarget",
-    "fresh_memory",
-    "hear",
-    "learn",
-    "price",
-    "value",
-]
+TEST_EVERY = 2.0  # explorations for each test of a lower price
+TEST_FROM, TEST_AGAIN = 1000.0, 1.3  # round of the first test by the clock, and the factor to the next
+SETTLED = 1000.0  # rounds after which the bonus begins to grow
 
 
 class ProfitTarget(Principal):
@@ -50,28 +51,20 @@ class ProfitTarget(Principal):
     itself, as long as c is not too high, although muhat is never observed. Too high a c loses the round to the agent's
     favourite arm. Too low a c is overpayment by the difference.
 
-    Guarantee: none. R_T on uniform instances against the empirical-mean agent, K = 5: 2.4 at T = 200 (3000 seeds), 4.4
-    at 10^3 (2000), 8.3 at 10^4 (300), 24 at 10^5 (100), 126 at 10^6 (50). The best of elimination with practical
-    constants, IPA and no incentive has 1088, 4754 and 12080 at the last three. K = 20: 17 at 10^4 (60), 23 at 10^5
-    (30), 57 at 10^6 (15) against 1289, 13098 and 29441. Against the exploratory agent 213 at 10^4 (100) and 3066 at
-    10^6 (12), where no incentive has 1219 and exploratory, practical, 60337. Against the oracle agent 75 at 10^4 (300)
-    and 402 at 10^6 (50), where IPA has 273 and 755. All are from commands such as
-
-        pa-bench run --task k5-t1e4-uniform --principal profit-target --principal zero --seeds 300
+    Guarantee: none.
 
     Where it fails:
 
     - Rare episodes in which a good arm's first rewards are bad, or a belief is wrong and certain, hold most of the mean
-      regret: the median at T = 10^6 is below 1. No bound on them is known.
+      regret. No bound on them is known.
     - The ceiling keeps R_T low, not utility high: an agent that is made to try more arms may earn more for both.
-    - Where the agent's favourite is best for both from the start, as in most ``gap`` instances, every trial is a loss
-      (35 at T = 10^4, K = 5, and 276 at K = 20; no incentive has less than 1).
+    - Where the agent's favourite is best for both from the start, as in most ``gap`` instances, every trial is a loss.
     - An agent whose exploration goes to the arm worst for the principal is taken, for a while, for one that prefers it.
     - Rewards noisier than a coin, such as unit Gaussians, need more ``bonus`` and ``drift``.
     - Rbar_T charges it for incentives that are not accepted.
 
     One set of defaults serves all K and T. Except for the ceiling they are, rounded, the result of
-    ``python -m baselines tune profit-target --task all --trials 60``.
+    ``pa-bench tune profit-target --task all --trials 60``.
 
     Args:
         n_arms: Number of arms K, at least 1.
@@ -112,10 +105,88 @@ class ProfitTarget(Principal):
             "forgetting": at_least("forgetting", forgetting, 0.0),
             "ceiling": at_least("ceiling", ceiling, 0.0),
         }
-        self.optimism = EVERY_ARM
         super().__init__(n_arms, horizon)
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""
-        memory = fresh_memory(self.n_arms, self.horizon, self.parameters, self.optimism)
-        yield follow(belief_rule(), memory, self.horizon)
+        yield follow(profit_target_rule(), self.fresh_memory(), self.horizon)
+
+    def fresh_memory(self) -> Floats:
+        """The memory of the rule before the first round."""
+        memory = LAYOUT.zeros(self.n_arms, horizon=self.horizon, tested=NO_ARM, next_test=TEST_FROM, **self.parameters)
+        LAYOUT.arrays(memory, self.n_arms).v[:] = FIRST_VARIANCE
+        return memory
+
+
+@functools.cache
+def profit_target_rule() -> Rule:
+    """The compiled rule."""
+
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        beliefs = gaussian_beliefs(memory, offer.size)
+        if arm >= 0:
+            update(memory, beliefs, plays, arm)
+        a = write_worth(memory, beliefs, plays, sums, offer)
+        amount = price(memory, beliefs, a, offer)
+        profit = offer[a] - amount  # c
+        cut = price_cut(memory, arm, a, amount)
+        for b in range(offer.size):
+            offer[b] = amount - cut if b == a else max(0.0, offer[b] - (profit + cut))
+            beliefs.offered[b] = offer[b]
+        return a
+
+    return compile_rule(rule, trusted=True)
+
+
+@inlined
+def write_worth(memory: Any, beliefs: GaussianBeliefs, plays: Any, sums: Any, worth: Any) -> int:
+    """Write g of every arm into ``worth`` (K,), and return the arm with the largest g + m."""
+    t, best = memory[GaussianEntry.TIME], 0
+    bonus = (
+        memory[GaussianEntry.BONUS] * max(0.0, 1.0 - t / memory[GaussianEntry.HORIZON]) ** memory[GaussianEntry.FADE]
+    )
+    bonus *= math.sqrt(1.0 + memory[GaussianEntry.GROWTH] * math.log(1.0 + t / SETTLED))
+    for a in range(worth.size):
+        n = plays[a] + 2.0
+        estimate = (sums[a] + 1.0) / n
+        worth[a] = max(estimate, min(memory[GaussianEntry.CEILING], estimate + bonus / math.sqrt(n)))
+        if worth[a] + beliefs.m[a] > worth[best] + beliefs.m[best]:
+            best = a
+    return best
+
+
+@inlined
+def price(memory: Any, beliefs: GaussianBeliefs, a: int, worth: Any) -> float:
+    """The price of arm ``a``; ``worth`` (K,) holds g."""
+    highest = 0.0
+    for b in range(worth.size):
+        both = beliefs.v[a] + beliefs.v[b] + SMALLEST
+        gap = beliefs.m[b] - beliefs.m[a]
+        risk = memory[GaussianEntry.CAUTION] * max(0.0, worth[a] - worth[b] - gap)
+        short = (highest - gap) * (highest - gap)
+        # z^2 <= 2 risk / s: most arms do not set the price, and neither root nor logarithm is taken for them.
+        if b != a and (gap > highest or short * short < 4.0 * risk * risk * both):
+            s = math.sqrt(both)
+            highest = max(highest, gap + math.sqrt(2.0 * math.log(1.0 + risk / s)) * s)
+    return highest
+
+
+@inlined
+def price_cut(memory: Any, arm: int, a: int, amount: float) -> float:
+    """Advance the clock by a round, and return what a test cuts off the price ``amount`` of arm ``a``, or 0.
+
+    ``arm`` is the arm of the last round, or NO_ARM.
+    """
+    t = memory[GaussianEntry.TIME]
+    memory[GaussianEntry.TIME] = t + 1.0
+    again = arm >= 0 and arm == memory[GaussianEntry.TESTED]  # a test that was accepted is repeated
+    due = t >= memory[GaussianEntry.NEXT_TEST]
+    if due:
+        memory[GaussianEntry.NEXT_TEST] = TEST_AGAIN * t
+    memory[GaussianEntry.TESTED] = NO_ARM
+    if not (again or due or memory[GaussianEntry.EXPLORED] >= TEST_EVERY * (memory[GaussianEntry.TESTS] + 1.0)):
+        return 0.0
+    memory[GaussianEntry.TESTS] += 0.0 if again else 1.0
+    cut = amount * 0.5 ** (1.0 + memory[GaussianEntry.TESTS] % 3.0)
+    memory[GaussianEntry.TESTED] = a if cut > 0.0 else NO_ARM
+    return cut

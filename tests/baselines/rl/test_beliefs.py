@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from baselines.rl.view import FIELDS, OVERALL, QUANTILES, RUNGS, Field, Overall, Sight, WithBeliefs, observe
-from baselines.scripted.ours.particle_memory import Entry, beliefs_of, fresh_memory
+from baselines.scripted.ours.particle_filter import LAYOUT, Entry, fresh_memory
 from pa_env.kernel.layout import NO_ARM
 from pa_env.wrappers import ForLearning
 
@@ -21,7 +21,7 @@ def test_a_view_says_what_the_particles_say() -> None:
     rng = np.random.default_rng(0)
     memory = fresh_memory(K, P, rng)
     memory[Entry.HORIZON], memory[Entry.TIME] = 50, 9
-    own = beliefs_of(memory, K)
+    own = LAYOUT.arrays(memory, K)
     own.means[:] = rng.random((K, P)) * (rng.random((K, P)) < 0.8)
     own.weights[:] = rng.dirichlet(np.ones(P))
     sight = Sight(np.full(FIELDS * K + OVERALL, np.nan), np.full((RUNGS, K), np.nan))

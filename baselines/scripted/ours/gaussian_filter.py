@@ -1,4 +1,4 @@
-"""Beliefs about the agent's means, from its answers to offers: a Gaussian for each arm, updated by compiled functions.
+"""Gaussian beliefs about the agent's means, from its answers to offers; shared by the profit target and bracket UCB.
 
 The agent's mean muhat_a(t) of each arm is taken to be N(m_a, v_a), at first N(0, 1e-4). After round t:
 
@@ -21,15 +21,11 @@ The agent's mean muhat_a(t) of each arm is taken to be N(m_a, v_a), at first N(0
 """
 
 import math
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
 
+from baselines.scripted.memory import Layout, PerArm
 from pa_env.kernel.compiling import inlined
-
-# Memory of a rule with beliefs: its state, its parameters, then blocks of n_arms numbers.
-T_, TIME, EXPLORED, RUN, TESTS, TESTED, NEXT_TEST = range(7)
-BONUS, FADE, GROWTH, CAUTION, DRIFT, SUSPICION, FORGETTING, CEILING, OPTIMISM = range(7, 16)
-BELIEFS = 16  # where the blocks begin
-M, V, OFFER, LEADS, ODDS = range(5)  # m, v, the last offer, x and Phi(x) of the last answer
 
 SURE = 4.0  # standard deviations beyond which an answer is not used
 FIRST_VARIANCE = 1e-4  # of the agent's mean before the first play: about 0
@@ -39,73 +35,110 @@ WARM_UP = 20.0  # rounds added to t in the share of exploration
 FORGETTING_FROM = 100.0  # rounds added to t in the forgetting
 
 
-@inlined
-def block(which: int, n_arms: int) -> Any:
-    """Where a block of n_arms numbers begins in the memory."""
-    return BELIEFS + which * n_arms
+class GaussianEntry(IntEnum):
+    """Indices of the numbers in the memory; those from ``HORIZON`` on belong to the rules that use the beliefs."""
+
+    TIME = 0  # t, rounds offered so far
+    EXPLORED = 1  # sum of w
+    RUN = 2  # answers in a row with w > 1/2
+    DRIFT = 3
+    SUSPICION = 4
+    FORGETTING = 5
+    HORIZON = 6
+    TESTS = 7  # of a lower price, so far
+    TESTED = 8  # arm of the last round, if that was a test, else NO_ARM
+    NEXT_TEST = 9  # round
+    BONUS = 10
+    FADE = 11
+    GROWTH = 12
+    CAUTION = 13
+    CEILING = 14
+    OPTIMISM = 15  # of bracket UCB
+
+
+class GaussianBeliefs(NamedTuple):
+    """The arrays in the memory."""
+
+    m: PerArm
+    v: PerArm
+    offered: PerArm  # the last offer
+    leads: PerArm  # x of the last answer
+    odds: PerArm  # Phi(x)
+
+
+LAYOUT = Layout(GaussianEntry, GaussianBeliefs)
+gaussian_beliefs = LAYOUT.compiled
 
 
 @inlined
-def lead(memory: Any, n_arms: int, a: int, b: int) -> Any:
+def update(memory: Any, beliefs: GaussianBeliefs, plays: Any, arm: int) -> None:
+    """Update the beliefs by the agent's answer ``arm`` to the last offer; ``plays`` (K,) counts it already."""
+    take_answer(memory, beliefs, plays, arm)
+    learn(memory, beliefs, arm, plays[arm] - 1)
+
+
+@inlined
+def lead(beliefs: GaussianBeliefs, a: int, b: int) -> Any:
     """By how many standard deviations arm ``a`` was believed to beat arm ``b`` at the last offer; at most ``SURE``."""
-    m, v, pi = block(M, n_arms), block(V, n_arms), block(OFFER, n_arms)
-    gap = memory[m + a] + memory[pi + a] - memory[m + b] - memory[pi + b]
-    both = memory[v + a] + memory[v + b] + SMALLEST
+    gap = beliefs.m[a] + beliefs.offered[a] - beliefs.m[b] - beliefs.offered[b]
+    both = beliefs.v[a] + beliefs.v[b] + SMALLEST
     if gap > 0.0 and gap * gap >= SURE * SURE * both:  # most arms of most rounds: no root is taken for them
         return SURE
     return gap / math.sqrt(both)
 
 
 @inlined
-def hear(memory: Any, plays: Any, n_arms: int, arm: int) -> None:
-    """Update the beliefs by the agent's answer ``arm`` to the last offer: steps 1 to 3."""
-    m, v, leads, odds = block(M, n_arms), block(V, n_arms), block(LEADS, n_arms), block(ODDS, n_arms)
-    t = memory[TIME]
-    share = (memory[EXPLORED] + memory[SUSPICION]) / (t + WARM_UP)
+def take_answer(memory: Any, beliefs: GaussianBeliefs, plays: Any, arm: int) -> None:
+    """Take in the agent's answer ``arm`` to the last offer: steps 1 to 3."""
+    n_arms = beliefs.m.size
+    t = memory[GaussianEntry.TIME]
+    share = (memory[GaussianEntry.EXPLORED] + memory[GaussianEntry.SUSPICION]) / (t + WARM_UP)
     if share * share * t > 0.25:  # it may be more than an agent with c0 = 1 explores
         share = min(share, 0.5, math.sqrt(math.log(2.0 * t) / t))
     likely = 1.0
     for b in range(n_arms):
-        x = lead(memory, n_arms, arm, b) if b != arm else SURE
-        memory[leads + b] = x
+        x = lead(beliefs, arm, b) if b != arm else SURE
+        beliefs.leads[b] = x
         if x < SURE:
-            memory[odds + b] = 0.5 * math.erfc(-x / math.sqrt(2.0))
-            likely *= memory[odds + b]
+            beliefs.odds[b] = 0.5 * math.erfc(-x / math.sqrt(2.0))
+            likely *= beliefs.odds[b]
     explored = share / n_arms / ((1.0 - share) * likely + share / n_arms)
-    memory[EXPLORED] += explored
-    memory[RUN] = memory[RUN] + 1.0 if explored > 0.5 else 0.0
+    memory[GaussianEntry.EXPLORED] += explored
+    memory[GaussianEntry.RUN] = memory[GaussianEntry.RUN] + 1.0 if explored > 0.5 else 0.0
     weight, moved = 1.0 - explored, False
     for b in range(n_arms):
-        x = lead(memory, n_arms, arm, b) if moved and b != arm else memory[leads + b]
+        x = lead(beliefs, arm, b) if moved and b != arm else beliefs.leads[b]
         if x < SURE:
             if x < -1.0 and plays[b] == 0:  # the agent may know more about the arm than its plays have told it
-                memory[v + b] = 2.0 * max(memory[v + arm], memory[v + b])
-            va, vb = memory[v + arm], memory[v + b]
+                beliefs.v[b] = 2.0 * max(beliefs.v[arm], beliefs.v[b])
+            va, vb = beliefs.v[arm], beliefs.v[b]
             both = va + vb + SMALLEST
             hazard = -x - 1.0 / x if x < -5.0 else 0.0  # phi/Phi, by its expansion in the tail
             if x >= -5.0:
-                below = 0.5 * math.erfc(-x / math.sqrt(2.0)) if moved else memory[odds + b]
+                below = 0.5 * math.erfc(-x / math.sqrt(2.0)) if moved else beliefs.odds[b]
                 hazard = math.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi) / below
             shrink = min(0.95, hazard * (hazard + x)) / both
             up, down = va / math.sqrt(both) * hazard, vb / math.sqrt(both) * hazard
-            memory[m + arm] += weight * up
-            memory[m + b] -= weight * down
-            memory[v + arm] = va * (1.0 - weight * va * shrink) + weight * explored * up * up
-            memory[v + b] = vb * (1.0 - weight * vb * shrink) + weight * explored * down * down
+            beliefs.m[arm] += weight * up
+            beliefs.m[b] -= weight * down
+            beliefs.v[arm] = va * (1.0 - weight * va * shrink) + weight * explored * up * up
+            beliefs.v[b] = vb * (1.0 - weight * vb * shrink) + weight * explored * down * down
             moved = True
-    doubt = 1.0 + memory[FORGETTING] / (memory[TIME] + FORGETTING_FROM)
-    if memory[RUN] >= 2.0:  # two surprises in a row
+    doubt = 1.0 + memory[GaussianEntry.FORGETTING] / (memory[GaussianEntry.TIME] + FORGETTING_FROM)
+    if memory[GaussianEntry.RUN] >= 2.0:  # two surprises in a row
         doubt = 2.0
     for b in range(n_arms):
-        memory[v + b] = min(LARGEST, doubt * memory[v + b] + SMALLEST)
-        memory[m + b] = min(2.0, max(-1.0, memory[m + b]))
+        beliefs.v[b] = min(LARGEST, doubt * beliefs.v[b] + SMALLEST)
+        beliefs.m[b] = min(2.0, max(-1.0, beliefs.m[b]))
 
 
 @inlined
-def learn(memory: Any, n_arms: int, arm: int, n: int) -> None:
+def learn(memory: Any, beliefs: GaussianBeliefs, arm: int, n: int) -> None:
     """Move the belief of ``arm`` as the agent's mean moves with an unseen reward, after ``n`` plays before: step 4."""
-    m, v = block(M, n_arms) + arm, block(V, n_arms) + arm
-    p = min(1.0, max(0.0, (n * memory[m] + 1.0) / (n + 2.0)))
-    memory[m] = (n * memory[m] + p) / (n + 1.0)
+    m = beliefs.m[arm]
+    p = min(1.0, max(0.0, (n * m + 1.0) / (n + 2.0)))
+    beliefs.m[arm] = (n * m + p) / (n + 1.0)
     keep = n * (n + 3.0) / ((n + 1.0) * (n + 2.0))
-    memory[v] = keep * keep * memory[v] + memory[DRIFT] * max(0.05, p * (1.0 - p)) / ((n + 1.0) * (n + 1.0))
+    beliefs.v[arm] = keep * keep * beliefs.v[arm] + memory[GaussianEntry.DRIFT] * max(0.05, p * (1.0 - p)) / (
+        (n + 1.0) * (n + 1.0)
+    )
