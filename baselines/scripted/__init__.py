@@ -6,5 +6,5 @@ Inside::
     peers/     its predecessors and peers
     ours/      without a theorem, best in practice
     simple.py  no incentive, a fixed offer, the best response
-    arms.py    the check of the vectors of arms
+    memory.py  the memory of a compiled rule
 """

@@ -3,13 +3,10 @@
 Inside::
 
     profit_target.py        worth minus a profit, on every arm
-    profit_rule.py          its compiled rule
-    bracket_ucb.py          one paid arm at a time
-    beliefs.py              Gaussian beliefs about the agent
+    bracket_ucb.py          one paid arm at a time, chosen by brackets
+    gaussian_filter.py      Gaussian beliefs about the agent's means, for both
     explore_then_commit.py  explore, then commit
-    knows_beliefs.py        the privileged yardstick
     particle.py             the best offer on average over particles
-    particle_rule.py        its compiled rule
-    particle_beliefs.py     beliefs as particles
-    particle_memory.py      their memory
+    knows_beliefs.py        the same offer, to beliefs that it is shown: a yardstick
+    particle_filter.py      possible agents as particles, for both and for trained principals
 """

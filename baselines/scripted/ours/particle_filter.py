@@ -44,6 +44,7 @@ from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, uniform
 from pa_env.kernel.exploration import exploration_probability
 from pa_env.kernel.layout import Floats
+from pa_env.rules import read_key, write_key
 
 C0 = (0.0, 0.1, 0.3, 1.0)  # exploration constants thought possible
 LEVELS = len(C0)
@@ -57,18 +58,19 @@ class Entry(IntEnum):
     """Indices of single numbers in the memory; those from ``HORIZON`` on belong to the rule."""
 
     TIME = 0  # rounds offered so far, so the number 1, 2, ... of the round whose answer comes next
-    KEY = 1  # of the draws, an integer below 2^53
-    PARTICLES = 2  # P
-    SURPRISE = 3  # probability that a particle is wrong about an arm
-    TURN = 4  # every how-many-th particle moves in a round; 0: none does, nor do copies
-    HORIZON = 5
-    BONUS = 6
-    DECAY = 7
-    FADE = 8
-    CEILING = 9
-    NEWNESS = 10
-    TEACHING = 11
-    PATIENCE = 12
+    KEY = 1  # of the draws, its upper and its lower 32 bits
+    KEY_LOW = 2
+    PARTICLES = 3  # P
+    SURPRISE = 4  # probability that a particle is wrong about an arm
+    TURN = 5  # every how-many-th particle moves in a round; 0: none does, nor do copies
+    HORIZON = 6
+    BONUS = 7
+    DECAY = 8
+    FADE = 9
+    CEILING = 10
+    NEWNESS = 11
+    TEACHING = 12
+    PATIENCE = 13
 
 
 class Draw(IntEnum):
@@ -124,8 +126,8 @@ def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: f
         rng: gives the key of the draws, and the means of agents that know theirs.
         knows: prior probability that the agent knows its means.
     """
-    key = rng.integers(2**53)
-    memory = LAYOUT.zeros(n_arms, particles=particles, key=key, surprise=SURPRISE, turn=TURN)
+    memory = LAYOUT.zeros(n_arms, particles=particles, surprise=SURPRISE, turn=TURN)
+    write_key(memory, Entry.KEY, int(rng.integers(2**53)))
     beliefs = LAYOUT.arrays(memory, n_arms)
     beliefs.c0[:] = EXPLORES / (LEVELS - 1)
     beliefs.c0[0] = 1.0 - EXPLORES
@@ -142,7 +144,7 @@ def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: f
 @inlined
 def round_key(memory: Any) -> Any:
     """The key of this round's draws."""
-    return draw(np.uint64(memory[Entry.KEY]), np.int64(memory[Entry.TIME]))
+    return draw(read_key(memory, Entry.KEY), np.int64(memory[Entry.TIME]))
 
 
 @inlined

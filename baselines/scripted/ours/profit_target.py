@@ -187,6 +187,6 @@ def price_cut(memory: Any, arm: int, a: int, amount: float) -> float:
     if not (again or due or memory[GaussianEntry.EXPLORED] >= TEST_EVERY * (memory[GaussianEntry.TESTS] + 1.0)):
         return 0.0
     memory[GaussianEntry.TESTS] += 0.0 if again else 1.0
-    cut = amount * 0.5 ** (1.0 + memory[GaussianEntry.TESTS] % 3.0)
+    cut: float = amount * 0.5 ** (1.0 + memory[GaussianEntry.TESTS] % 3.0)
     memory[GaussianEntry.TESTED] = a if cut > 0.0 else NO_ARM
     return cut

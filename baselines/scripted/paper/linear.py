@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.principal import Hold, Outcome, Rounds, hold, offer
-from baselines.scripted.arms import arms_matrix
 from baselines.scripted.paper.design import g_optimal_design
 from baselines.scripted.paper.phased import Constants, Phased, without
 from baselines.scripted.paper.steiner import multi_scale_search, unit_ball
+from pa_env.checks import vectors
 from pa_env.kernel.layout import Floats
 
 
@@ -42,7 +42,7 @@ class LinearElimination(Phased):
         self, n_arms: int, horizon: int, arms: ArrayLike, delta: float | None = None, constants: str = "paper"
     ) -> None:
         super().__init__(n_arms, horizon, delta, constants)
-        self.arms = arms_matrix(self.n_arms, arms)
+        self.arms = vectors("arms", arms, self.n_arms)
         self.dim = self.arms.shape[1]  # d
         self.cap = 2 * self.dim + 1 / self.horizon
         self.width = self.dim * self.confidence(4)  # d log(4KT/delta)

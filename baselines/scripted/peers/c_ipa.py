@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.principal import Hold, Outcome, Principal, Rounds, hold
-from baselines.scripted.arms import arms_matrix
 from baselines.scripted.peers.lin_ucb import lin_ucb
-from pa_env.checks import at_least
+from pa_env.checks import at_least, vectors
 from pa_env.kernel.layout import Floats
 
 
@@ -47,7 +46,7 @@ class CIPA(Principal):
     def __init__(self, n_arms: int, horizon: int, arms: ArrayLike, noise: float = 1.0) -> None:
         super().__init__(n_arms, horizon)
         self.noise = at_least("noise", noise, 0.0)
-        self.arms = arms_matrix(self.n_arms, arms)
+        self.arms = vectors("arms", arms, self.n_arms)
 
     def rounds(self) -> Rounds:
         """Search s, then LinUCB."""

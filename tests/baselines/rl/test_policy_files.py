@@ -20,9 +20,9 @@ from baselines import rl
 from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
 from baselines.rl.trained import Trained, decide, drawn, network_of
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, WithBeliefs
-from baselines.scripted.ours.particle_beliefs import MARGIN
-from baselines.scripted.ours.particle_memory import Draw, Entry, memory_size
+from baselines.scripted.ours.particle_filter import LAYOUT, MARGIN, Draw, Entry
 from pa_env.kernel.draws import draw, uniform
+from pa_env.rules import read_key
 
 from ..helpers import python, step_through
 
@@ -75,17 +75,17 @@ def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sam
     principal, (seen, _) = Trained(k, horizon, policy, particles=16), envs.reset(seed=0)
     principal.reset(seed=0)
     principal._rng = np.random.default_rng(0)  # so the particles begin as those of the environment
-    rungs, start = set(), memory_size(k, 16)
+    rungs = set()
     for _ in range(horizon):
         with torch.no_grad():
             wanted = network.action_net(network.mlp_extractor.forward_actor(torch.from_numpy(seen))).numpy()[0]
         offer, memory = principal.offer(), principal.request().memory  # type: ignore[union-attr] # it follows a rule
-        net = network_of(memory, start, k)
+        net = network_of(memory, LAYOUT.size(memory, k), k)
         np.testing.assert_allclose(net.seen, seen[0], rtol=1e-6)
         np.testing.assert_allclose(net.logits.ravel(), wanted, atol=1e-5)
         action = int(net.logits.argmax())
         if sampled:
-            key = draw(np.uint64(memory[Entry.KEY]), principal.t)
+            key = draw(np.uint64(read_key(memory, Entry.KEY)), principal.t)
             action = drawn(net.logits.ravel(), uniform(np.uint64(key), Draw.ACTION * 16 + 1))
         rungs.add(action % RUNGS)
         assert np.flatnonzero(offer).tolist() in ([], [action // RUNGS])
@@ -140,7 +140,8 @@ def test_relabelled_arms_are_as_likely() -> None:
     view = np.random.default_rng(0).uniform(size=FIELDS * 3 + OVERALL)
     for chosen in (np.arange(3), order):
         principal = Trained(3, 60, random_policy())
-        net = network_of(principal.memory(), memory_size(3, principal.particles), 3)
+        memory = principal.memory()
+        net = network_of(memory, LAYOUT.size(memory, 3), 3)
         net.seen[:] = view
         net.seen[: FIELDS * 3] = view[: FIELDS * 3].reshape(FIELDS, 3)[:, chosen].ravel()
         decide(net)
