@@ -43,8 +43,8 @@ class Estimate(NamedTuple):
 
     @classmethod
     def of(cls, row: Mapping[str, Any], score: str) -> Self:
-        """The estimate of a score in a row with the columns ``score``, ``score_low`` and ``score_high``."""
-        return cls(row[score], row[f"{score}_low"], row[f"{score}_high"])
+        """The estimate of a score in a row; its columns ``_low`` and ``_high`` may be missing."""
+        return cls(row[score], row.get(f"{score}_low", np.nan), row.get(f"{score}_high", np.nan))
 
     def over(self, divisor: float) -> "Estimate":
         """The estimate divided by a positive number, such as the horizon."""
