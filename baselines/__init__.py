@@ -11,8 +11,7 @@ Inside::
     principal.py   Principal, and the requests hold, offer, follow
     specs.py       strings that name what plays, and users' code that they name
     registry.py    names of principals, and resolve(): from what is given to what plays
-    simulation.py  simulate(), and its Run
-    match.py       a principal in one episode
+    simulation.py  simulate(), its Run, and how requests are played
     trace.py       traces: every round of some episodes
     comparison.py  compare(), and its Comparison
     players.py     the principals and settings of a comparison

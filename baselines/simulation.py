@@ -16,20 +16,20 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.match import Match, TracedMatch
-from baselines.principal import Follow, Principal
+from baselines.principal import Follow, Hold, Phase, Principal, Request
 from baselines.registry import PrincipalLike, attach, resolve, resolve_agent, resolve_instance
 from baselines.trace import Trace
 from pa_env.checks import UNBOUNDED, known, seed_of, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
-from pa_env.kernel.episodes import Recorded
-from pa_env.kernel.layout import SCORES, Floats, Integers
+from pa_env.kernel.episodes import Recorded, TraceColumn
+from pa_env.kernel.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
+from pa_env.rules import Rule, compile_rule
 from pa_env.scripted_agents import AgentLike
 
 if TYPE_CHECKING:
@@ -74,6 +74,20 @@ class Run:
     phases: list[Any]
     seeds: Integers | None = None
 
+    @classmethod
+    def of(cls, recorded: Recorded, marks: Integers, phases: list[list[Phase]], seeds: Integers) -> Self:
+        """The run of recorded episodes."""
+        return cls(
+            checkpoints=marks,
+            scores={name: recorded.totals[:, :, i] for i, name in enumerate(SCORES)},
+            misses=recorded.misses,
+            plays=recorded.plays,
+            offers=recorded.offers,
+            optimal_incentives=recorded.beliefs.max(axis=2, keepdims=True) - recorded.beliefs,
+            phases=phases,
+            seeds=seeds,
+        )
+
     def __getattr__(self, name: str) -> Floats:
         """The sums of a score."""
         if name not in SCORES:
@@ -91,13 +105,13 @@ class Run:
         Columns: seed (of many episodes), rounds, every score, misses, plays, offers, optimal_incentives.
         """
         episodes = 1 if self.seeds is None else len(self.seeds)
-        found: dict[str, Any] = {} if self.seeds is None else {"seed": np.repeat(self.seeds, self.checkpoints.size)}
-        found["rounds"] = np.tile(self.checkpoints, episodes)
-        found |= {name: sums.ravel() for name, sums in self.scores.items()} | {"misses": self.misses.ravel()}
+        table: dict[str, Any] = {} if self.seeds is None else {"seed": np.repeat(self.seeds, self.checkpoints.size)}
+        table["rounds"] = np.tile(self.checkpoints, episodes)
+        table |= {name: sums.ravel() for name, sums in self.scores.items()} | {"misses": self.misses.ravel()}
         for name in ("plays", "offers", "optimal_incentives"):
             values = getattr(self, name)
-            found[name] = values.reshape(-1, values.shape[-1])
-        return found
+            table[name] = values.reshape(-1, values.shape[-1])
+        return table
 
     def to_frame(self) -> "pd.DataFrame":
         """The :meth:`columns` as a pandas table, with separate columns for each arm: plays_0, plays_1, ..."""
@@ -176,8 +190,12 @@ def simulate(
         marks = np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {checkpoints!r} must be integers between 1 and horizon = {horizon}")
-    settings: dict[str, Any] = {"n_arms": given.n_arms if given else None, "horizon": horizon}
-    settings |= {"agent": resolve_agent(agent), "instance": resolve_instance(instance)}
+    settings = {
+        "n_arms": given.n_arms if given else None,
+        "horizon": horizon,
+        "agent": resolve_agent(agent),
+        "instance": resolve_instance(instance),
+    }
     episodes = Episodes(given or functools.partial(resolve, principal), settings)
     if seeds is None:
         return episodes.play([seed_of(seed) or 0], marks.astype(np.int64), trace).episode(0)
@@ -197,10 +215,13 @@ class Episodes:
     """
 
     def __init__(self, principal: Principal | Callable[[Game], Principal], settings: dict[str, Any]) -> None:
-        self.maker = (lambda _: principal) if isinstance(principal, Principal) else principal
+        self.make = (lambda _: principal) if isinstance(principal, Principal) else principal
         self.principal: Principal | None = None
-        self.settings = settings | {"max_incentive": UNBOUNDED, "observe": False}
-        self.game = Game(**self.settings)  # each copy plays one episode
+        self.settings = settings | {"max_incentive": UNBOUNDED}
+        self.game = self._new_game(1)  # each copy plays one episode
+
+    def _new_game(self, copies: int) -> Game:
+        return Game(**self.settings, copies=copies, observe=False)
 
     def play(self, seeds: list[int], marks: Integers, trace: str | Path | None = None) -> Run:
         """Play an episode of each seed, scored at the checkpoints ``marks`` (C,); every round goes to ``trace``."""
@@ -213,42 +234,47 @@ class Episodes:
             return self._play(seeds, marks, rounds)
 
     def _play(self, seeds: list[int], marks: Integers, trace: Trace | None) -> Run:
-        at_once = 1 if self.game.plays_python_agents else max(1, ROUNDS_AT_ONCE // self.game.horizon)
-        parts: list[Recorded] = []
-        phases: list[Any] = []
-        for first in range(0, len(seeds), at_once):
-            chunk = seeds[first : first + at_once]
-            if len(chunk) != self.game.copies:
-                self.game = Game(**self.settings, copies=len(chunk))
-            self.game.begin(seeds=chunk)
-            recorded = self._by_rule(marks) if trace is None else None
-            if recorded is not None:
-                parts.append(recorded)
-                phases += [[] for _ in chunk]
+        together = 1 if self.game.plays_python_agents else max(1, ROUNDS_AT_ONCE // self.game.horizon)
+        records: list[Recorded] = []
+        phases: list[list[Phase]] = []
+        for first in range(0, len(seeds), together):
+            part = seeds[first : first + together]
+            if len(part) != self.game.copies:
+                self.game = self._new_game(len(part))
+            self.game.begin(seeds=part)
+            by_rule = self._by_rule(marks) if trace is None else None
+            if by_rule is not None:
+                records.append(by_rule)
+                phases += [[] for _ in part]
                 continue
-            for i, seed in enumerate(chunk):
+            for i, seed in enumerate(part):
                 principal, game = self._start(i)
-                match = Match(principal, game) if trace is None else TracedMatch(principal, game, trace, seed)
-                parts.append(match.play(marks))
+                records.append(Match(principal, game, seed, trace).play(marks))
                 phases.append(principal.phases)
-        recorded = Recorded(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        return run_of(recorded, marks, phases, np.array(seeds, np.int64 if max(seeds) < 2**63 else object))
+        return Run.of(
+            Recorded(*(np.concatenate(arrays) for arrays in zip(*records, strict=True))),
+            marks,
+            phases,
+            np.array(seeds, np.int64 if max(seeds) < 2**63 else object),
+        )
 
     def begin(self, seed: int) -> Principal:
         """Begin an episode of a game of one copy. Returns its principal, which begins too."""
-        self.game = Game(**self.settings)
+        self.game = self._new_game(1)
         self.game.begin(seeds=[seed])
         return self._start(0)[0]
 
     def _start(self, i: int) -> tuple[Principal, Game]:
-        """The principal at the beginning of the episode that copy ``i`` has begun, and its game."""
+        """Return the principal at the beginning of the episode that copy ``i`` has begun, and its game."""
         game = self.game if self.game.copies == 1 else self.game.one_copy(i)
         if self.principal is None or game.dim:
-            self.principal = self.maker(game)
-        return started(self.principal, game), game
+            self.principal = self.make(game)
+        self.principal.reset(seed=game.principal_seed())
+        attach(self.principal, game)
+        return self.principal, game
 
     def _by_rule(self, marks: Integers) -> Recorded | None:
-        """The episodes of a principal that follows one rule from the first round on; None if it does not."""
+        """Play the episodes of a principal that follows one rule from the first round on; None if it does not."""
         principal, game = self._start(0)[0], self.game
         if type(principal).privileged or game.plays_python_agents or game.dim or game.horizon > ROUNDS_AT_ONCE:
             return None
@@ -261,32 +287,91 @@ class Episodes:
         return game.play_episodes(request.rule, memories, marks)
 
     def _memory(self, i: int) -> Floats:
-        """The memory of the rule at the beginning of copy ``i``'s episode."""
-        return self._start(i)[0].request().memory  # type: ignore[union-attr] # a Follow
+        """Return the memory of the rule at the beginning of copy ``i``'s episode."""
+        request = self._start(i)[0].request()
+        assert isinstance(request, Follow)
+        return request.memory
 
 
-def episode(principal: Principal, game: Game, marks: Integers) -> Run:
-    """Play a game that has just begun up to the last of the checkpoints ``marks`` (C,)."""
-    recorded = Match(started(principal, game), game).play(marks)
-    return run_of(recorded, marks, [principal.phases]).episode(0)
+class Match:
+    """A principal in one episode: the compiled game plays its requests, whole or, for a trace, round by round.
+
+    Args:
+        principal: at the beginning of the episode.
+        game: of one copy, likewise.
+        seed: of the episode.
+        trace: where every round is kept; None: nowhere.
+    """
+
+    def __init__(self, principal: Principal, game: Game, seed: int = 0, trace: Trace | None = None) -> None:
+        self.principal, self.game, self.seed, self.trace = principal, game, seed, trace
+        self.rounds, self.misses = game.rounds_played, 0
+        self.offers: Floats = np.zeros((1, game.n_arms))  # of the last round played
+
+    def play(self, marks: Integers) -> Recorded:
+        """Play up to the last of the checkpoints ``marks`` (C,). Returns the record of the one episode."""
+        game, shape = self.game, (1, marks.size)
+        totals, misses = np.empty((*shape, len(SCORES))), np.empty(shape, np.int64)
+        plays = np.empty((*shape, game.n_arms), np.int64)
+        offers, beliefs = np.empty(plays.shape), np.empty(plays.shape)
+        for c, mark in enumerate(marks.tolist()):
+            self.play_to(mark - 1)
+            beliefs[0, c] = game.means[0]  # before the round's reward moves them
+            self.play_to(mark)
+            totals[0, c], plays[0, c] = game.score_sums(), game.plays[0]
+            offers[0, c], misses[0, c] = self.offers, self.misses
+        return Recorded(totals, plays, misses, offers, beliefs)
+
+    def play_to(self, mark: int) -> None:
+        """Play on until ``mark`` rounds are played in all; a request that is cut there continues at the next call."""
+        principal, game = self.principal, self.game
+        plays, sums = game.arrays.plays[0], game.arrays.arms[0, PRINCIPAL_SUM]  # views
+        while self.rounds < mark:
+            request = principal.request()
+            if principal.t != self.rounds:
+                raise RuntimeError(
+                    f"{type(principal).__name__} has t = {principal.t} after {self.rounds} rounds: it counts them"
+                    " itself, so rounds() must not set self.t"
+                )
+            rounds = min(principal.rounds_left, mark - self.rounds)
+            if self.trace is not None:
+                rounds = self._record(request, self.trace.room(rounds))
+            elif isinstance(request, Hold):
+                self.offers, target = principal.held_offer, request.target
+                before = plays.item(target)
+                rounds = game.advance(self.offers, rounds, principal.held_stop)
+                if target >= 0:
+                    self.misses += rounds - plays.item(target) + before
+            else:
+                followed = game.follow(request.rule, request.memory, rounds, principal.last)
+                self.offers, principal.last = followed.offer[None], followed.last
+                self.misses += followed.misses
+            self.rounds += rounds
+            principal.take_in(rounds, plays.copy(), sums.copy())
+
+    def _record(self, request: Request, rows: Floats) -> int:
+        """Play a request round by round into the rows of the trace. Returns the number of rounds."""
+        assert self.trace is not None
+        principal = self.principal
+        if isinstance(request, Hold):
+            rule, memory = hold_rule(), np.array([request.target, *principal.held_offer[0]])
+        else:
+            rule, memory = request.rule, request.memory
+        rounds = self.game.record(rule, memory, self.offers, rows, principal.last, principal.held_stop)
+        self.trace.keep(self.seed, rounds)
+        targets, arms = rows[:rounds, TraceColumn.TARGET], rows[:rounds, TraceColumn.ARM]
+        self.misses += int(((targets >= 0) & (targets != arms)).sum())
+        principal.last = (int(arms[-1]), float(rows[rounds - 1, TraceColumn.REWARD]))
+        return rounds
 
 
-def started(principal: Principal, game: Game) -> Principal:
-    """The principal at the beginning of the game's episode."""
-    principal.reset(seed=game.principal_seed())
-    attach(principal, game)
-    return principal
+@functools.cache
+def hold_rule() -> Rule:
+    """Compile the rule that always makes the same offer; its memory is the target and the offer."""
 
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        for a in range(offer.size):
+            offer[a] = memory[1 + a]
+        return int(memory[0])
 
-def run_of(recorded: Recorded, marks: Integers, phases: list[Any], seeds: Integers | None = None) -> Run:
-    """The run of recorded episodes."""
-    return Run(
-        checkpoints=marks,
-        scores={name: recorded.totals[:, :, i] for i, name in enumerate(SCORES)},
-        misses=recorded.misses,
-        plays=recorded.plays,
-        offers=recorded.offers,
-        optimal_incentives=recorded.beliefs.max(axis=2, keepdims=True) - recorded.beliefs,
-        phases=phases,
-        seeds=seeds,
-    )
+    return compile_rule(rule, trusted=True)

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from baselines.files import whole_file
-from pa_env.kernel.episodes import TRACE, VECTORS
-from pa_env.kernel.episodes import TraceColumn as Column
+from pa_env.kernel.episodes import TRACE, VECTORS, TraceColumn
 from pa_env.kernel.layout import Floats
 
 if TYPE_CHECKING:
@@ -82,13 +81,13 @@ class Trace:
         import pyarrow as pa
 
         rows, n_arms = self.rows[: self.filled], self.n_arms
-        found: dict[str, Any] = {"seed": self.seeds[: self.filled]}
-        for column in Column:
+        table: dict[str, Any] = {"seed": self.seeds[: self.filled]}
+        for column in TraceColumn:
             name, values = column.name.lower(), np.ascontiguousarray(rows[:, column])
-            found[name] = values.astype(np.int64) if name in INTEGERS else values
+            table[name] = values.astype(np.int64) if name in INTEGERS else values
         for k, name in enumerate(VECTORS):
             entries = rows[:, TRACE + k * n_arms : TRACE + (k + 1) * n_arms]
-            found[name] = pa.FixedSizeListArray.from_arrays(pa.array(entries.ravel()), n_arms)
+            table[name] = pa.FixedSizeListArray.from_arrays(pa.array(entries.ravel()), n_arms)
         if self.filled:
-            self.writer.write_table(pa.table([found[name] for name in COLUMNS], schema=schema(n_arms)))
+            self.writer.write_table(pa.table([table[name] for name in COLUMNS], schema=schema(n_arms)))
         self.filled = 0

@@ -49,7 +49,13 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
                 "    def rounds(self) -> Rounds:\n        yield hold(0, 2.0, rounds=self.horizon)\n",
             )
         ],
-        "baselines/registry.py": [("PRINCIPALS = {\n", 'PRINCIPALS = {\n    "generous": "generous:Generous",\n')],
+        "baselines/registry.py": [
+            (
+                "from baselines.scripted.simple import",
+                "from baselines.scripted.generous import Generous\nfrom baselines.scripted.simple import",
+            ),
+            ("        PPO,\n", "        PPO,\n        Generous,\n"),
+        ],
     },
     "task": {
         "baselines/tasks.py": [

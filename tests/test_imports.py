@@ -20,7 +20,7 @@ LAYERS = (
     ("baselines.scripted*",),
     ("baselines.rl", "baselines.rl.policy_file", "baselines.rl.trained", "baselines.rl.view"),
     ("baselines.registry",),
-    ("baselines.trace", "baselines.match"),
+    ("baselines.trace",),
     ("baselines.simulation",),
     ("baselines.tasks",),
     ("baselines.benchmark*",),

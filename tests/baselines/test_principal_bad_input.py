@@ -1,6 +1,7 @@
 """Bad input to principals and simulations: the message names argument, value and remedy, and nothing has changed."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import baselines
 from baselines import Principal, hold, simulate
 from baselines.principal import Rounds
-from baselines.registry import principals
+from baselines.registry import PRINCIPALS
 from pa_env import IID
 from pa_env.game import Game
 
@@ -75,7 +76,7 @@ def test_unknown_names_are_answered_with_those_known() -> None:
         ValueError, match=r"principal = 'eliminaton' is unknown \(did you mean 'elimination'\?\)"
     ) as error:
         made("eliminaton")
-    assert all(name in str(error.value) for name in principals())
+    assert all(name in str(error.value) for name in PRINCIPALS)
     with pytest.raises(
         ValueError, match=r"constants = 'papers' is unknown \(did you mean 'paper'\?\); known: paper, prac"
     ):
@@ -233,6 +234,59 @@ def test_what_a_simulation_refuses(case: str) -> None:
 def test_a_simulation_of_something_that_is_no_principal(principal: Any) -> None:
     with pytest.raises((TypeError, ValueError), match=r"principal = .* (must|is unknown)"):
         simulate(principal)
+
+
+@pytest.mark.parametrize("name", ["privileged", "stand_in", "longest"])
+def test_what_a_class_says_of_itself_is_refused_on_an_object(name: str) -> None:
+    class Cheat(Principal):
+        """Pays for what the game shows, if it is shown one."""
+
+        def __init__(self, n_arms: int, horizon: int) -> None:
+            setattr(self, name, True)
+            super().__init__(n_arms, horizon)
+
+        def attach(self, game: Game) -> None:
+            """Never called."""
+            raise AssertionError
+
+    with pytest.raises(TypeError, match=f"Cheat sets {name} on the object"):
+        simulate(Cheat(3, 100))
+    with pytest.raises((TypeError, ValueError), match=f"Cheat sets {name} on the object"):
+        baselines.compare([Cheat(3, 100)], seeds=1)
+    with pytest.raises((TypeError, ValueError), match=f"Cheat sets {name} on the object"):
+        baselines.compare([Cheat], horizon=100, seeds=1)
+
+
+@pytest.mark.parametrize("base", [Principal, PRINCIPALS["oracle"]])
+def test_users_classes_are_never_shown_the_game(base: type[Principal]) -> None:
+    class Cheat(base):  # type: ignore[valid-type, misc]
+        """Says that it is one of the yardsticks."""
+
+        privileged = True
+
+        def attach(self, game: Game) -> None:
+            """Never called."""
+            raise AssertionError
+
+    for play in (lambda: simulate(Cheat(3, 100)), lambda: baselines.compare([Cheat], horizon=100, seeds=1)):
+        with pytest.raises(ValueError, match="only yardsticks of this package are shown the game"):
+            play()
+
+
+@pytest.mark.parametrize("step", [-1, 1])
+def test_a_principal_that_moves_its_own_clock_is_told_so(step: int, tmp_path: Path) -> None:
+    class Jumps(Principal):
+        """Counts its rounds a second time, or takes them back."""
+
+        def rounds(self) -> Rounds:
+            """One round at a time."""
+            while True:
+                yield hold(0, 0.5)
+                self.t += step
+
+    for trace in (None, tmp_path / "rounds.parquet"):
+        with pytest.raises(RuntimeError, match=rf"Jumps has t = {1 + step} after 1 rounds: .* must not set self.t"):
+            simulate(Jumps(3, 100), trace=trace)
 
 
 class Script(Principal):

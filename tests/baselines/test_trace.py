@@ -42,8 +42,7 @@ def test_its_rounds_are_those_of_the_environment(name: str, agent: str, tmp_path
     env.reset(seed=3)
     principal = baselines.make(name, n_arms=5, horizon=HORIZON)
     principal.reset(seed=3)
-    if principal.privileged:
-        principal.attach(env.unwrapped.game)
+    principal.attach(env.unwrapped.game)
     assert_array_equal(rounds["t"], np.arange(1, HORIZON + 1))
     assert set(rounds["seed"]) == {3}
     for t in range(HORIZON):
