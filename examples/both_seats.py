@@ -90,14 +90,14 @@ def main(updates: int) -> None:
     totals = []
     print("updates   principal's utility   agent's return   arm 0 played   incentive paid   (per round)")
     for update in range(1, updates + 1):
-        seen = envs.reset(seed=update * COPIES)
+        seen, _ = envs.reset(seed=update * COPIES)
         rewards = {player: np.zeros((HORIZON, COPIES), np.float32) for player in learners}
         paid = np.full((HORIZON, COPIES), np.nan)
         for t in range(HORIZON):
             offers = np.zeros((COPIES, 2))
             offers[:, 0] = LEVELS[learners["principal_0"].act(seen)]
             arms = learners["agent_0"].act(envs.offer(offers))
-            seen, received, _, _ = envs.answer(arms)
+            seen, received, *_ = envs.answer(arms)
             for player in learners:
                 rewards[player][t] = received[player]
             paid[t, arms == 0] = offers[arms == 0, 0]

@@ -335,10 +335,7 @@ class Game(GameState):
         answers = np.empty(self.copies, np.int64)
         bad = _ASK(self.arrays, offered, answers)
         if bad >= 0:
-            raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
-        wrong = np.flatnonzero((answers < 0) | (answers >= self.n_arms))
-        if wrong.size:
-            raise self._bad_answer(int(wrong[0]), offered)
+            raise self._error(bad, offered)
         return answers
 
     def choice_probabilities(self, offers: ArrayLike) -> Floats:

@@ -40,7 +40,6 @@ from gymnasium.spaces import Box, Discrete
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from pa_env import checks
 from pa_env.checks import arm_index, known
 from pa_env.envs import spaces
 from pa_env.envs.both_seats import AGENT, PRINCIPAL, TwoPlayerVectorEnv
@@ -86,7 +85,8 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         }
         seen = [self.observation_spaces[player] for player in self.possible_agents]
         self.state_space = Box(np.concatenate([s.low for s in seen]), np.concatenate([s.high for s in seen]))
-        self._offers = np.zeros((1, self.game.n_arms))
+        self._offers, self._arms = np.zeros((1, self.game.n_arms)), np.zeros(1, np.int64)
+        self._left = 0  # rounds to the horizon
 
     def observation_space(self, agent: str) -> Box:
         """The player's observations."""
@@ -104,7 +104,7 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
             options: ``{"instance": ...}`` fixes the instance of this episode.
         """
         self.game.begin([seed], instance=instance_option(options))
-        self._offers = np.zeros((1, self.game.n_arms))
+        self._offers, self._left = np.zeros((1, self.game.n_arms)), self.game.horizon
         self.agents = list(self.possible_agents)
         self.agent_selection = PRINCIPAL
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -115,15 +115,15 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         self.infos = {player: {"arms": self.game.features[0].copy()} if linear else {} for player in self.agents}
 
     def observe(self, agent: str) -> Floats32:
-        """What the player sees now."""
-        known("agent", agent, self.possible_agents)
+        """Return what the player sees now."""
         if agent == PRINCIPAL:
-            return self._view(self.game.arrays.summary[0])
+            return self._view(self.game.summary[0])
+        known("agent", agent, self.possible_agents)
         view: Floats32 = self.game.agent_view(self._offers)[0]
         return view
 
     def state(self) -> Floats32:
-        """Both players' observations in a row."""
+        """Return both players' observations in a row."""
         return np.concatenate([self.observe(PRINCIPAL), self.observe(AGENT)])
 
     def step(self, action: Any) -> None:
@@ -150,25 +150,23 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
             self.render()
 
     def _offer(self, action: Any) -> None:
-        offers = checks.offers("incentives", action, (1, self.game.n_arms)).copy()
-        scripted = int(self.game.answer(offers)[0])
-        self._offers = offers
+        scripted = int(self.game.answer(action)[0])  # the game checks the offer
+        self._offers = np.array(action, np.float64, ndmin=2)
         self._cumulative_rewards[PRINCIPAL] = 0.0
         self.rewards = {PRINCIPAL: 0.0, AGENT: 0.0}
         self.infos = {PRINCIPAL: {}, AGENT: {"scripted_arm": scripted}}
         self.agent_selection = AGENT
 
     def _answer(self, action: Any) -> None:
-        arm = arm_index("arm", action, self.game.n_arms)
-        results = self.game.play(self._offers, arms=np.array([arm]))
-        info = round_info(results[0])
-        received = float(results[0, AGENT_REWARD] + self._offers[0, arm])
-        over = self.game.rounds_played == self.game.horizon
-        self._cumulative_rewards[AGENT] = 0.0
-        self.rewards = {PRINCIPAL: info["utility"], AGENT: received}
-        self._accumulate_rewards()
-        self.infos = {PRINCIPAL: info, AGENT: round_info(results[0].copy())}
-        self.terminations = {PRINCIPAL: over, AGENT: over}
+        self._arms[0] = arm = arm_index("arm", action, self.game.n_arms)
+        row = self.game.play(self._offers, self._arms)[0]
+        info = round_info(row)
+        self.rewards = {PRINCIPAL: info["utility"], AGENT: float(row[AGENT_REWARD] + self._offers[0, arm])}
+        self._cumulative_rewards = self.rewards.copy()  # both have moved since they were rewarded last
+        self.infos = {PRINCIPAL: info, AGENT: info | {"optimal_incentives": info["optimal_incentives"].copy()}}
+        self._left -= 1
+        if not self._left:
+            self.terminations = {PRINCIPAL: True, AGENT: True}
         self.agent_selection = PRINCIPAL
 
     def render(self) -> Any:

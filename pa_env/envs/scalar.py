@@ -41,7 +41,7 @@ from pa_env.envs import spaces
 from pa_env.envs.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.envs.render import MODES, Viewer
 from pa_env.game import Game, GameSettings, game_of
-from pa_env.kernel.layout import AGENT_REWARD, Floats, Floats32, round_info
+from pa_env.kernel.layout import AGENT_REWARD, Floats, Floats32, Integers, round_info
 
 Info = dict[str, Any]
 ONE = np.ones(1, np.bool_)
@@ -55,7 +55,12 @@ def instance_option(options: Any) -> Any:
 
 
 class Seat(gym.Env[Any, Any]):
-    """What both seats share: seeding, counting rounds, rendering."""
+    """The common part of both seats: seeding, rounds, rendering.
+
+    Args:
+        game: a game of one copy.
+        render_mode: "ansi", "rgb_array", "human" or None.
+    """
 
     metadata = {"render_modes": list(MODES), "render_fps": 10}
 
@@ -63,7 +68,7 @@ class Seat(gym.Env[Any, Any]):
         self.game = game
         self.render_mode = render_mode
         self._viewer = Viewer(game, render_mode)
-        self._left = 0  # rounds
+        self._left = 0  # rounds to the horizon
 
     def _begin(self, seed: int | None, options: Info | None) -> Info:
         """Begin an episode. Returns what the players know from the start: the arms, if rewards are linear."""
@@ -72,19 +77,18 @@ class Seat(gym.Env[Any, Any]):
         self._left = self.game.horizon
         return {"arms": self.game.features[0].copy()} if self.game.dim else {}
 
-    def _check_running(self) -> None:
-        if self._left <= 0:
+    def _play(self, offers: ArrayLike, arms: Integers | None = None) -> Floats:
+        """Play one round. Returns its results, a row of :class:`pa_env.kernel.layout.RoundResult`."""
+        if not self._left:
             self.game.check_running()
-
-    def _finish(self) -> bool:
-        """Count a round; True at the horizon."""
+        row: Floats = self.game.play(offers, arms)[0]
         self._left -= 1
         if self.render_mode == "human":
             self.render()
-        return self._left == 0
+        return row
 
     def render(self) -> Any:
-        """A frame: text ("ansi"), an image ("rgb_array"), or shown in the terminal ("human")."""
+        """Draw a frame: text ("ansi"), an image ("rgb_array"), or text in the terminal ("human")."""
         return self._viewer.render()
 
 
@@ -113,7 +117,7 @@ class PrincipalEnv(Seat):
             options: ``{"instance": ...}`` fixes the instance of this episode.
         """
         info = self._begin(seed, options)
-        return self._view(self.game.arrays.summary[0]), info
+        return self._view(self.game.summary[0]), info
 
     def step(self, action: ArrayLike) -> tuple[Floats32, float, bool, bool, Info]:
         """Play one round.
@@ -121,11 +125,8 @@ class PrincipalEnv(Seat):
         Args:
             action: the offer, incentives (n_arms,).
         """
-        game = self.game
-        self._check_running()
-        info = round_info(game.play(action)[0])
-        terminated = self._finish()
-        return self._view(game.arrays.summary[0]), info["utility"], terminated, False, info
+        info = round_info(self._play(action))
+        return self._view(self.game.summary[0]), info["utility"], not self._left, False, info
 
 
 class FollowerEnv(Seat):
@@ -145,7 +146,9 @@ class FollowerEnv(Seat):
     ) -> None:
         super().__init__(game_of(settings, known=("principal", "render_mode")), render_mode)
         self._driver = PrincipalDriver(self.game, principal)
-        self._offers: Floats | None = None
+        self._offers = np.zeros((1, self.game.n_arms))
+        self._waiting = True  # for an offer
+        self._arms = np.zeros(1, np.int64)
         self.observation_space = spaces.agent_observations(self.game)
         self.action_space = spaces.arms(self.game)
 
@@ -166,19 +169,18 @@ class FollowerEnv(Seat):
         Args:
             action: the arm to play.
         """
-        self._check_running()
-        if self._offers is None:
-            raise ResetNeeded("the principal failed to make an offer: call reset() first")
-        arm = arm_index("arm", action, self.game.n_arms)
-        results = self.game.play(self._offers, arms=np.array([arm]))
-        reward = float(results[0, AGENT_REWARD] + self._offers[0, arm])
-        terminated = self._finish()
-        self._driver.observe(ONE, results)
-        return self._next_offer(), reward, terminated, False, round_info(results[0])
+        if self._waiting:
+            raise ResetNeeded("there is no offer, or the principal failed to make one: call reset() first")
+        self._arms[0] = arm = arm_index("arm", action, self.game.n_arms)
+        row = self._play(self._offers, self._arms)
+        reward = float(row[AGENT_REWARD] + self._offers[0, arm])
+        self._driver.observe(ONE, row[None])
+        return self._next_offer(), reward, not self._left, False, round_info(row)
 
     def _next_offer(self) -> Floats32:
         """Ask the principal for an offer. Returns what the agent then observes."""
-        self._offers = None  # there is none if the principal fails
+        self._waiting = True  # still, if the principal fails
         self._offers = self._driver.offers(ONE)
+        self._waiting = False
         view: Floats32 = self.game.agent_view(self._offers)[0]
         return view

@@ -52,21 +52,25 @@ class View:
         self._horizon, self._most = game.horizon, np.float32(game.max_incentive)
         self._columns = shown_columns(observation, game.n_arms)
         self._blocks = [block_columns(block, game.n_arms) for block in SummaryBlock]
-        self._everything = self._columns.size == summary_size(game.n_arms)
+        self._whole = self._columns.size == summary_size(game.n_arms)
 
     def __call__(self, summary: Floats32, out: Floats32 | None = None) -> Floats32:
-        """The observations of one or many summaries (..., summary_size(K)): ``out``, or a fresh array."""
-        seen = np.empty((*summary.shape[:-1], *self._columns.shape), np.float32) if out is None else out
-        if self._everything:
-            seen[...] = summary
+        """Return the observations of one or many summaries (..., summary_size(K)): ``out``, or a fresh array."""
+        if not self._whole:
+            return np.take(summary, self._columns, axis=-1, out=out)
+        if out is None:
+            out = summary.copy()
         else:
-            np.take(summary, self._columns, axis=-1, out=seen)
+            out[...] = summary
         if self._scaled:
-            plays = self._horizon * summary[..., self._blocks[SummaryBlock.PLAY_SHARE]].astype(np.float64)
-            seen[..., self._blocks[SummaryBlock.PLAY_SHARE]] = np.log1p(plays) / LOG_SCALE
-            guess = np.minimum(summary[..., self._blocks[SummaryBlock.REFUSED]] + np.float32(UNTRIED), self._most)
-            np.copyto(seen[..., self._blocks[SummaryBlock.ACCEPTED]], guess, where=plays == 0)
-        return seen
+            share, refused, accepted = (
+                self._blocks[block] for block in (SummaryBlock.PLAY_SHARE, SummaryBlock.REFUSED, SummaryBlock.ACCEPTED)
+            )
+            plays = self._horizon * summary[..., share].astype(np.float64)
+            out[..., share] = np.log1p(plays) / LOG_SCALE
+            guess = np.minimum(summary[..., refused] + np.float32(UNTRIED), self._most)
+            np.copyto(out[..., accepted], guess, where=plays == 0)
+        return out
 
 
 def principal_observations(game: Game, observation: str = "summary") -> Box:

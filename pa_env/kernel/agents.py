@@ -171,12 +171,15 @@ def bad_answer(arrays: Arrays, offers: Floats, rounds: Integers, forced: Integer
 def ask(arrays: Arrays, offers: Floats, answers: Integers) -> int:
     """Write into ``answers`` (N,) the arm that each agent will play on its offer; the game does not move.
 
-    Returns -1, or the flat index of a bad offer; then nothing is written.
+    Returns -1, or the flat index of a bad offer, and then nothing is written; or offers.size + N + i if the answer of
+    the user's own function in copy i is not an arm.
     """
     bad = first_bad(offers, arrays.rules[0].max_incentive)
     if bad < 0:
         for i in range(offers.shape[0]):
             answers[i] = chosen_arm(arrays, offers, i)
+            if bad < 0 and not 0 <= answers[i] < offers.shape[1]:
+                bad = offers.size + offers.shape[0] + i
     return bad
 
 
