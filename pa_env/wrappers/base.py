@@ -1,6 +1,6 @@
 """Common code of the wrappers: a menu turns actions into offers, for one environment or a batch."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -14,6 +14,9 @@ from pa_env.envs.batched import PrincipalVectorEnv
 from pa_env.envs.scalar import PrincipalEnv
 from pa_env.game import Game
 from pa_env.kernel.layout import UNTRIED, Floats, Integers, SummaryBlock, block_columns
+
+# An environment of the principal's seat, scalar or batched; a wrapped one is of the same kind.
+Seat = TypeVar("Seat", gym.Env[Any, Any], VectorEnv[Any, Any, Any])
 
 
 class Menu(Protocol):
@@ -93,15 +96,15 @@ class _BatchedMenu(gym.vector.VectorActionWrapper):
         return self.menu.offers(game_behind(self.env), actions)
 
 
-def wrap(env: Any, menu: Menu) -> Any:
-    """The environment, scalar or batched, with the actions of a menu."""
-    game, batched = game_behind(env), isinstance(env, VectorEnv)
-    if (env.single_action_space if batched else env.action_space) != spaces.offers(game):
+def wrap(env: Seat, menu: Menu) -> Seat:
+    """Return the environment, scalar or batched, with the actions of a menu."""
+    game = game_behind(env)
+    if (env.single_action_space if isinstance(env, VectorEnv) else env.action_space) != spaces.offers(game):
         raise TypeError(f"env = {env} already takes actions other than incentives: use one of these wrappers")
-    return _BatchedMenu(env, menu) if batched else _ScalarMenu(env, menu)
+    return _BatchedMenu(env, menu) if isinstance(env, VectorEnv) else _ScalarMenu(env, menu)
 
 
-def game_behind(env: Any) -> Game:
+def game_behind(env: object) -> Game:
     """The game of an environment that may be wrapped."""
     seat = getattr(env, "unwrapped", None)
     if not isinstance(seat, PrincipalEnv | PrincipalVectorEnv):
@@ -112,7 +115,7 @@ def game_behind(env: Any) -> Game:
     return seat.game
 
 
-def within(env: Any, name: str, value: float | None) -> float | None:
+def within(env: object, name: str, value: float | None) -> float | None:
     """``value``, if it is None or an incentive above 0."""
     most = game_behind(env).max_incentive
     if value is not None and at_least(name, value, 0.0, strictly=True) > most:

@@ -13,7 +13,7 @@ from pa_env.checks import integers
 from pa_env.envs import spaces
 from pa_env.game import Game
 from pa_env.kernel.layout import ABOVE, RUNGS, STEP, Floats
-from pa_env.wrappers.base import brackets, floats, game_behind, highest, one_hot, within, wrap
+from pa_env.wrappers.base import Seat, brackets, floats, game_behind, highest, one_hot, within, wrap
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,18 @@ class _BatchedView(gym.vector.VectorWrapper):
         return self.view(observations), rewards, terminated, truncated, info
 
 
-def _learning(env: Any) -> Any:
+def _learning(env: Seat) -> Seat:
     """``env`` with the observation "learning"."""
-    game, batched = game_behind(env), isinstance(env, VectorEnv)
-    seen = env.single_observation_space if batched else env.observation_space
+    game = game_behind(env)
+    seen = env.single_observation_space if isinstance(env, VectorEnv) else env.observation_space
     if seen == spaces.View(game, "learning").space:
         return env
     if seen != spaces.View(game, "summary").space:
         raise TypeError(f"env = {env} must be made with observation='learning', or 'summary', which is converted")
-    return _BatchedView(env) if batched else _ScalarView(env)
+    return _BatchedView(env) if isinstance(env, VectorEnv) else _ScalarView(env)
 
 
-def ForLearning(env: Any, continuous: bool = False, cap: float | None = None) -> Any:  # noqa: N802 - a wrapper
+def ForLearning(env: Seat, continuous: bool = False, cap: float | None = None) -> Seat:  # noqa: N802 - a wrapper
     """Actions and observations for learning from scratch; the observation is "learning".
 
     Action ``5 * arm + rung`` offers one of five prices on one arm. With low the largest refused incentive of the
