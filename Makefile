@@ -61,7 +61,7 @@ check: $(VENV)/everything $(VENV)/package  ## linter and type checker
 	$(BIN)/mypy
 
 speed: $(VENV)/everything $(VENV)/package  ## the speed table
-	$(BIN)/python -m baselines speed
+	$(BIN)/pa-bench speed
 
 clean:
 	rm -rf $(VENV) $(LOWEST) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

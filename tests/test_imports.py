@@ -27,7 +27,7 @@ LAYERS = (
     ("baselines.players", "baselines.comparison"),
     ("baselines.rl.*", "baselines.reproduce*", "baselines.speed*", "baselines.tuning", "baselines.cli.play"),
     ("baselines", "baselines.cli.console", "baselines.cli.catalogue"),
-    ("baselines.cli.studies", "baselines.__main__"),
+    ("baselines.cli.commands", "baselines.__main__"),
 )
 
 

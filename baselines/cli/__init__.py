@@ -1,9 +1,9 @@
-"""The command line, and playing by hand.
+"""The command line, ``pa-bench``.
 
 Inside::
 
+    commands.py   all commands, in the order in which people need them
     console.py    the application, and how errors are reported
-    catalogue.py  lists of tasks, principals and agents
-    studies.py    commands for claims, tuning and training
+    catalogue.py  lists of everything that has a name
     play.py       playing by hand
 """

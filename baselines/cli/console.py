@@ -15,7 +15,7 @@ except ImportError:
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 
-def _version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"principal-agent-env {version('principal-agent-env')}")
         raise typer.Exit
@@ -23,13 +23,13 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def about(
-    version: bool = typer.Option(False, "--version", is_eager=True, callback=_version, help="Show the version."),
+    version: bool = typer.Option(False, "--version", is_eager=True, callback=_print_version, help="Show the version."),
 ) -> None:
     """Baselines and benchmarks for repeated principal-agent bandit games."""
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def plain_errors() -> Iterator[None]:
     """Report a user's mistake, or Ctrl-C, in one line without a traceback."""
     try:
         yield
@@ -52,7 +52,7 @@ def command_line() -> str:
     return shlex.join(["pa-bench", *sys.argv[1:]])
 
 
-def tell_failures(failures: list[Path]) -> None:
+def report_failures(failures: list[Path]) -> None:
     """Say which blocks failed, and end with an error if any did."""
     if failures:
         typer.echo(f"{len(failures)} blocks failed; the reasons are in {failures[0].parent}, for example:", err=True)

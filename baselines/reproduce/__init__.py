@@ -1,19 +1,24 @@
-"""What reproduces a claim: growth of regret, who wins where, published curves, speed, and tuned parameters.
+"""What reproduces a claim of a paper, or of this package: each is planned, measured and written to a page.
 
 Inside::
 
-    cells.py          cells: a principal in a task on some seeds
-    growth.py         how a regret grows
-    table_1.py        Table 1
-    theorems.py       the theorems as slopes
-    theorems_page.py  their page
-    ablations.py      what each part of the principals is for
-    lemma_counts.py   how often a lemma is broken
-    own_regret.py     the own regret of agents
-    who_wins.py       every principal against every agent
-    who_wins_page.py  their page
-    published.py      published curves
-    types.py          types of agents
-    learners.py       learners from scratch
-    trained.py        trained principals beside scripts
+    claim.py         the shape of all claims, what is kept of them, and how a page begins
+    table1.py        Table 1 of the paper
+    theorems.py      its theorems as slopes
+    ablations.py     what each part of its principals is for
+    lemma_counts.py  how often a lemma is broken
+    published.py     the published curves of IPA's authors
+    own_regret.py    the own regret of agents
+    types.py         types of agents
+    who_wins.py      every principal against every agent
+    trained.py       trained principals beside scripts
+    learners.py      learners from scratch beside scripts
+    growth.py        how a regret grows
 """
+
+from baselines.reproduce import ablations, learners, own_regret, published, table1, theorems, trained, types, who_wins
+
+CLAIMS = {
+    module.CLAIM.name: module.CLAIM
+    for module in (table1, theorems, ablations, published, own_regret, types, who_wins, trained, learners)
+}

@@ -4,7 +4,6 @@ The variants are in :mod:`baselines.scripted.paper.ablations`, the counts in :mo
 All play with practical constants, since with the paper's the first phases hide most of what a part does.
 """
 
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,12 +12,10 @@ import numpy as np
 import pandas as pd
 
 from baselines.benchmark import tables
-from baselines.benchmark.results import read
 from baselines.benchmark.statistics import TOO_FEW, mean_interval
-from baselines.benchmark.store import write_generated
 from baselines.registry import PRINCIPALS
 from baselines.reproduce import lemma_counts
-from baselines.reproduce.cells import Cell, Player, Table, mean_text, opening
+from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Measurement, Study, mean_text
 from baselines.reproduce.lemma_counts import C0, Count
 from baselines.scripted.paper import ablations as variants
 from baselines.tasks import Task, setting
@@ -39,7 +36,7 @@ class Ablation:
     variant: str  # its class without the part
     lemma: str
     breaks: str  # what is counted
-    count: Callable[..., Count]
+    count: Callable[..., Count]  # of a class, on so many runs at a horizon
     horizons: tuple[int, ...]
     counted_at: int  # the horizon of the count
     agent: str = "empirical-mean"
@@ -55,11 +52,21 @@ class Ablation:
         instance = "uniform" if self.dim is None else "unit-ball"
         return replace(setting(self.agent, instance, 5, horizon, dim=self.dim), curve=False)
 
-    def counts(self, player: Player) -> tuple[Count, Count]:
-        """How often the lemma is broken with the part, and without it."""
-        runs, horizon = (QUICK_COUNTED, QUICK_HORIZON) if player.quick else (COUNTED, self.counted_at)
-        with_part, without = PRINCIPALS[self.base], getattr(variants, self.variant)
-        return self.count(with_part, runs, horizon), self.count(without, runs, horizon)
+    def counts(self, study: Study) -> dict[str, list[Measurement]]:
+        """By agent, how often the lemma is broken with the part and without it; the usual agent that explores too."""
+        runs, horizon = (QUICK_COUNTED, QUICK_HORIZON) if study.quick else (COUNTED, self.counted_at)
+        agents = {self.agent: ()} | ({"exploratory": (lemma_counts.MILD,)} if self.agent == TARGETING else {})
+        return {
+            agent: [
+                Measurement(
+                    f"{self.part}, {principal.name} vs {agent}, T = {horizon:.0e}, {runs} runs",
+                    self.count,
+                    (principal, runs, horizon, *others),
+                )
+                for principal in (PRINCIPALS[self.base], getattr(variants, self.variant))
+            ]
+            for agent, others in agents.items()
+        }
 
 
 ABLATIONS = (
@@ -122,36 +129,38 @@ ABLATIONS = (
 )
 
 
-def horizons(ablation: Ablation, player: Player) -> tuple[int, ...]:
+def horizons(ablation: Ablation, study: Study) -> tuple[int, ...]:
     """At which it is played."""
-    return (QUICK_HORIZON,) if player.quick else ablation.horizons
+    return (QUICK_HORIZON,) if study.quick else ablation.horizons
 
 
-def seeds(player: Player) -> int:
+def seeds(study: Study) -> int:
     """Of each cell."""
-    return QUICK_SEEDS if player.quick else player.seeds or SEEDS
+    return QUICK_SEEDS if study.quick else study.seeds or SEEDS
 
 
-def cells(player: Player) -> Iterator[Cell]:
-    """What is played."""
+def plan(study: Study) -> Iterator[Cell | Measurement]:
+    """Both principals of each ablation in its tasks, and how often they break the lemma."""
     for ablation in ABLATIONS:
-        for horizon in horizons(ablation, player):
+        for horizon in horizons(ablation, study):
             for spec in ablation.specs():
-                yield Cell(ablation.task(horizon), spec, seeds(player))
+                yield Cell(ablation.task(horizon), spec, seeds(study))
+        for pair in ablation.counts(study).values():
+            yield from pair
 
 
-def regrets(scores: Table, player: Player) -> pd.DataFrame:
+def regrets(scores: CellScores, study: Study) -> pd.DataFrame:
     """R_T/T with and without each part, and the paired difference."""
     rows = []
     for ablation in ABLATIONS:
-        for horizon in horizons(ablation, player):
+        for horizon in horizons(ablation, study):
             task = ablation.task(horizon)
-            planned = seeds(player)
+            planned = seeds(study)
             both = [scores.score(task, spec)[:planned] / horizon for spec in ablation.specs()]
             with_part, without = (values[: min(map(len, both))] for values in both)
             difference = without - with_part
             low, high = mean_interval(difference)
-            shown = "undecided" if low <= 0 <= high else "worse without" if low > 0 else "better without"
+            verdict = "undecided" if low <= 0 <= high else "worse without" if low > 0 else "better without"
             rows.append(
                 {
                     "left out": ablation.part,
@@ -161,60 +170,60 @@ def regrets(scores: Table, player: Player) -> pd.DataFrame:
                     "R_T/T with it": mean_text(with_part),
                     "without it": mean_text(without),
                     "difference": mean_text(difference),
-                    "verdict": "–" if np.isnan(low) else shown,
+                    "verdict": "–" if np.isnan(low) else verdict,
                     "seeds": str(difference.size),
                 }
             )
     return pd.DataFrame(rows)
 
 
-def broken(player: Player) -> pd.DataFrame:
+def broken(evidence: Evidence) -> pd.DataFrame:
     """How often each lemma is broken with and without the part."""
-    from rich.progress import track
-
     rows = []
-    for ablation in track(ABLATIONS, "counting", transient=True, disable=player.quiet):
-        with_part, without = ablation.counts(player)
-        rows.append(_counted(ablation, ablation.agent, with_part, without))
-        if ablation.agent == TARGETING:
-            mild = replace(ablation, count=functools.partial(ablation.count, agent=lemma_counts.MILD))
-            rows.append(_counted(mild, "exploratory", *mild.counts(player)))
+    for ablation in ABLATIONS:
+        for agent, pair in ablation.counts(evidence.study).items():
+            with_part, without = (str(Count(*evidence.values[each.name])) for each in pair)
+            rows.append(
+                {
+                    "left out": ablation.part,
+                    "agent": agent,
+                    "lemma": f"`{ablation.lemma}`",
+                    "counted": ablation.breaks,
+                    "with it": with_part,
+                    "without it": without,
+                }
+            )
     return pd.DataFrame(rows)
 
 
-def _counted(ablation: Ablation, agent: str, with_part: Count, without: Count) -> dict[str, str]:
-    """A row of the lemmas broken."""
-    return {
-        "left out": ablation.part,
-        "agent": agent,
-        "lemma": f"`{ablation.lemma}`",
-        "counted": ablation.breaks,
-        "with it": str(with_part),
-        "without it": str(without),
-    }
-
-
-def write(player: Player, page: Path) -> None:
-    """Write the page."""
-    results = read(player.out)
-    parts = [
-        *opening("Ablations", results, player.command),
+def page(evidence: Evidence, _: Path) -> list[str]:
+    """The lemmas broken, and what each part costs."""
+    study = evidence.study
+    return [
         "What the paper argues is needed, left out one at a time (Liu & Ratliff, ICML 2025). All have practical"
         " constants, so the paper's probabilities do not bound the counts; no lemma covers these constants, and the"
         f" parts keep the lemmas all the same. Agents that explore have c0 = {C0:g} and explore the arm that is paid"
         " for, which misleads searches most. K = 5 arms, `uniform`; linear rewards have d = 2.",
         "## The lemmas broken",
-        f"{QUICK_COUNTED if player.quick else COUNTED} games or searches of each, seeds 0, 1, ..., as in"
+        f"{QUICK_COUNTED if study.quick else COUNTED} games or searches of each, seeds 0, 1, ..., as in"
         " `baselines.reproduce.lemma_counts`. The agent that explores the arm that is paid for was chosen because"
         " it misleads most; the usual one (`exploratory`, c0 = 1) is counted beside it. The searches of the"
         " conservative cut are asked alone, outside of games: in games with these constants its premise seldom"
         " holds.",
-        tables.markdown(broken(player)),
+        tables.markdown(broken(evidence)),
         "## What it costs",
         "R_T/T, means over seeds with 95% bootstrap intervals; differences are paired. A broken lemma need not cost"
         " regret at these horizons: where a verdict says so, the part buys safety. " + TOO_FEW,
-        tables.markdown(regrets(Table(results), player)),
+        tables.markdown(regrets(evidence.scores, study)),
         "The mean of the answers 0 and 1 of a test, compared with 1/2, is their median; what the median replaces is a"
         " single test.",
     ]
-    write_generated(page, "ablations", "\n\n".join(parts) + "\n")
+
+
+CLAIM = Claim(
+    "ablations",
+    "Ablations",
+    "One part of the paper's principals left out at a time: what it costs, and which lemma it breaks how often.",
+    plan,
+    page,
+)

@@ -5,15 +5,13 @@ Those with discrete actions choose a rung of an arm's ladder of prices, the othe
 Their settings were not searched for: they are Stable-Baselines3's, but for those in ``LEARNERS``. Policies that are
 random by design are sampled from when they are evaluated, as in training.
 
-A learner with a seed is one JSON file in the folder of results, written whole. What is there is not trained again. A
-learner that raises an error is shown as failed, with the error.
+A learner that raises an error is shown as failed, with the error.
 """
 
 import copy
 import importlib
-import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,8 @@ import numpy as np
 
 from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import estimate
-from baselines.benchmark.store import write_generated
 from baselines.comparison import compare
-from baselines.files import only_writer, remove_half_written, write_whole
+from baselines.reproduce.claim import Claim, Evidence, Measurement, Study
 from baselines.rl.evaluate import SCORES
 from baselines.tasks import task
 from pa_env.kernel.layout import SCORES as ALL_SCORES
@@ -35,6 +32,8 @@ TASK = "k5-t200-uniform"
 SCRIPTS = ("zero", "profit-target", "bracket-ucb", "particle")
 EVALUATION_SEEDS, TRAINING_SEEDS = 5 * 10**8, 10**9  # first ones, far from those of tuning and comparisons
 COPIES = 64
+STEPS, SEEDS, EPISODES = 300_000, 3, 1000  # rounds of training, seeds of each learner, episodes of each evaluation
+QUICK_STEPS, QUICK_EPISODES = 2000, 20
 
 
 @dataclass(frozen=True)
@@ -102,21 +101,26 @@ def outcome(learner: Learner, steps: int, seed: int, episodes: int) -> dict[str,
     return {"scores": scores, "rounds": int(model.num_timesteps), "minutes": (time.monotonic() - began) / 60}
 
 
-def run(chosen: Sequence[str], steps: int, seeds: int, episodes: int, out: Path) -> dict[str, list[dict[str, Any]]]:
-    """The outcomes of learners by their names, one for each seed; those in the folder ``out`` are read from it."""
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in chosen}
-    with only_writer(out, out / "lock"):
-        remove_half_written(out)
-        for seed in range(seeds):
-            for name in chosen:
-                path = out / f"{name.lower().replace(', ', '-').replace(' ', '-')}-{steps}-{episodes}-{seed}.json"
-                if not path.exists():
-                    result = outcome(LEARNERS[name], steps, seed, episodes)
-                    write_whole(path, json.dumps(result).encode())
-                found[name].append(json.loads(path.read_text()))
-                shown = _cell(found[name][-1:], None)
-                print(f"{name}, seed {seed}: {shown} ({found[name][-1]['minutes']:.1f} minutes)", flush=True)
-    return found
+def sizes(study: Study) -> tuple[int, int, int]:
+    """Rounds of training, seeds and episodes."""
+    return (QUICK_STEPS, 1, QUICK_EPISODES) if study.quick else (STEPS, study.seeds or SEEDS, EPISODES)
+
+
+def measurements(study: Study) -> dict[tuple[str, int], Measurement]:
+    """Every learner with every seed."""
+    steps, seeds, episodes = sizes(study)
+    return {
+        (name, seed): Measurement(
+            f"{name}, {steps} rounds, {episodes} episodes, seed {seed}", outcome, (learner, steps, seed, episodes)
+        )
+        for seed in range(seeds)
+        for name, learner in LEARNERS.items()
+    }
+
+
+def plan(study: Study) -> Iterator[Measurement]:
+    """All learners with one seed before the next."""
+    yield from measurements(study).values()
 
 
 def _utility(result: dict[str, Any]) -> Floats:
@@ -138,31 +142,36 @@ def _cell(results: list[dict[str, Any]], minus: Floats | None) -> str:
     return _mean(means) if means.size > 1 else _mean(_utility(results[0]) - base)
 
 
-def markdown(found: dict[str, list[dict[str, Any]]], steps: int, episodes: int, command: str) -> str:
+def page(evidence: Evidence, _: Path) -> list[str]:
     """The table, scripts first."""
+    steps, n_seeds, episodes = sizes(evidence.study)
+    outcomes: dict[str, list[dict[str, Any]]] = {}
+    for (name, _seed), measurement in measurements(evidence.study).items():
+        outcomes.setdefault(name, []).append(evidence.values[measurement.name])
     seeds, score = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes), ALL_SCORES.index("expected_utility")
     scripts = {name: sums[score, :, -1] for name, sums in compare(SCRIPTS, task=TASK, seeds=seeds).samples.items()}
     zero = scripts["zero"]
     lines = ["| principal | utility | more than `zero` | by seed | minutes |", "|---|---|---|---|---|"]
-    for name, own in scripts.items():
-        lines.append(f"| `{name}` | {_mean(own)} | {_mean(own - zero) if name != 'zero' else ''} | | |")
-    for name, results in found.items():
+    for name, earned in scripts.items():
+        lines.append(f"| `{name}` | {_mean(earned)} | {_mean(earned - zero) if name != 'zero' else ''} | | |")
+    for name, results in outcomes.items():
         each = ", ".join("failed" if "error" in result else f"{_utility(result).mean():.1f}" for result in results)
         minutes = np.mean([result["minutes"] for result in results])
         gained = "" if "failed" in each else _cell(results, zero)
         cells = (name, _cell(results, None), gained, each, f"{minutes:.1f}")
         lines.append(f"| {' | '.join(cells)} |")
-    return (
-        f"# Learners from scratch beside scripts\n\nGenerated by\n\n    {command}\n\n"
-        f"{TASK}, {steps:,} rounds of training, {episodes:,} evaluation episodes, the same for all. Expected utility:"
-        " mean ± half a 95% interval, of a script over episodes, of a learner over seeds if there are ten. Minutes"
-        " of training and evaluation"
-        " are means over seeds.\n\n" + "\n".join(lines) + "\n"
-    )
+    return [
+        f"{TASK}, {steps:,} rounds of training, {n_seeds} seeds, {episodes:,} evaluation episodes, the same for all."
+        " Expected utility: mean ± half a 95% interval, of a script over episodes, of a learner over seeds if there are"
+        " ten. Minutes of training and evaluation are means over seeds.",
+        "\n".join(lines),
+    ]
 
 
-def show(steps: int, seeds: int, episodes: int, out: Path, table: Path, command: str) -> None:
-    """Train what is not trained yet, print the table, and write it to a Markdown file."""
-    text = markdown(run(tuple(LEARNERS), steps, seeds, episodes, out), steps, episodes, command)
-    write_generated(table, "learners", text)
-    print(text)
+CLAIM = Claim(
+    "learners",
+    "Learners from scratch beside scripts",
+    "PPO, A2C, recurrent PPO, DQN, SAC and TD3 trained from scratch, beside scripts.",
+    plan,
+    page,
+)

@@ -116,9 +116,7 @@ def too_small(base: type[Elimination], runs: int, horizon: int) -> Count:
 
 
 def too_few_plays(base: type[Exploratory], runs: int, horizon: int, agent: ScriptedAgent = TARGETING) -> Count:
-    """lem:sufficient_plays_active_arms: active arms that are played fewer than T_m times before the tests of phase"
-    " m.
-    """
+    """lem:sufficient_plays_active_arms: active arms played fewer than T_m times before the tests of phase m."""
 
     class Noting(Watched, base):  # type: ignore[valid-type, misc]
         def test_incentives(self, arm: int, incentives: list[float], length: int) -> Generator[Hold, Outcome, None]:

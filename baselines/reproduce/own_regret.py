@@ -6,8 +6,14 @@ offered T^-10. With probability 0.1 the first reward is 1. Then a greedy agent t
 arm 0 for good, and its regret in the window of rounds 2 to T is 0.8 (T - 1).
 """
 
-import numpy as np
+from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
+from baselines.benchmark import tables
+from baselines.reproduce.claim import Claim, Evidence, Measurement, Study, mean_text
 from pa_env import IID
 from pa_env.game import Game
 from pa_env.kernel.layout import Floats
@@ -15,6 +21,15 @@ from pa_env.scripted_agents import AgentLike
 
 INSTANCE = IID(mu=[0.1, 0.9], theta=[0.5, 0.5])
 AGENTS = ("empirical-mean", "exploratory", "oracle", "ucb", "thompson", "exp3", "logit")
+HORIZONS, RUNS = (10**3, 10**4, 10**5), 500
+QUICK_HORIZONS, QUICK_RUNS = (10**3,), 20
+ABOUT = (
+    "Scheid et al. (arXiv 2406.19824) assume that an agent's own regret in any window of t rounds is at most C t^kappa"
+    " with kappa < 1, whatever is offered. The counterexample of Liu & Ratliff (ICML 2025, appendix B): mu = (0.1,"
+    " 0.9); arm 0 is paid for in the first round, then arm 1 is offered T^-10. The table has the agent's regret in"
+    " rounds 2 to T divided by T, means over runs with 95% bootstrap intervals, and the share of runs in which it is"
+    " above T / 2."
+)
 
 
 def window_regrets(agent: AgentLike, horizon: int, runs: int) -> Floats:
@@ -35,21 +50,39 @@ def window_regrets(agent: AgentLike, horizon: int, runs: int) -> Floats:
     return regrets
 
 
-def show(runs: int) -> None:
-    """Print the table."""
-    from rich.console import Console
-    from rich.table import Table
+def measurements(study: Study) -> dict[tuple[str, int], Measurement]:
+    """By agent and horizon."""
+    horizons, runs = (QUICK_HORIZONS, QUICK_RUNS) if study.quick else (HORIZONS, study.seeds or RUNS)
+    return {
+        (agent, T): Measurement(f"{agent}, T = {T:.0e}, {runs} runs", window_regrets, (agent, T, runs))
+        for agent in AGENTS
+        for T in horizons
+    }
 
-    horizons = (10**3, 10**4, 10**5)
-    table = Table(
-        "agent",
-        *(f"mean / T, T = {horizon:.0e}" for horizon in horizons),
-        f"runs above T / 2 at {horizons[-1]:.0e}",
-        title=f"An agent's own regret in rounds 2 to T of the counterexample, {runs} runs",
-    )
-    for agent in AGENTS:
-        regrets = [window_regrets(agent, horizon, runs) for horizon in horizons]
-        means = (f"{values.mean() / horizon:.4f}" for values, horizon in zip(regrets, horizons, strict=True))
-        stuck = (regrets[-1] > horizons[-1] / 2).mean()
-        table.add_row(agent, *means, f"{stuck:.1%}")
-    Console().print(table)
+
+def plan(study: Study) -> Iterator[Measurement]:
+    """Every agent at every horizon."""
+    yield from measurements(study).values()
+
+
+def page(evidence: Evidence, _: Path) -> list[str]:
+    """One table."""
+    rows: dict[str, dict[str, str]] = {}
+    for (agent, T), measurement in measurements(evidence.study).items():
+        regrets = np.array(evidence.values[measurement.name])
+        row = rows.setdefault(agent, {"agent": agent})
+        row[f"T = {T:.0e}"] = mean_text(regrets / T)
+        row["runs above T / 2 at the last"] = f"{(regrets > T / 2).mean():.1%}"
+        row["runs"] = str(regrets.size)
+    table = pd.DataFrame(list(rows.values()))
+    last = ["runs above T / 2 at the last", "runs"]
+    return [ABOUT, tables.markdown(table[[*table.columns.drop(last), *last]])]
+
+
+CLAIM = Claim(
+    "own-regret",
+    "An agent's own regret",
+    "The counterexample to the assumption that agents have no regret of their own.",
+    plan,
+    page,
+)

@@ -1,19 +1,26 @@
 """Who wins where: every principal against every agent it can meet, at three horizons.
 
-It is the suite ``who-wins`` of :mod:`baselines.tasks`, played like any other benchmark.
-:mod:`baselines.reproduce.who_wins_page` writes what came of it.
+It is the suite ``who-wins`` of :mod:`baselines.tasks`. The page has a heat map for each horizon, and a table for each
+task: means, medians, quantiles, the share of runs that fail, and utility beside regret.
 """
 
+import functools
+import math
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from baselines.benchmark import statistics, summaries, tables
+from baselines.benchmark.formatting import bracketed, number
+from baselines.benchmark.results import Results
+from baselines.benchmark.statistics import TOO_FEW, Estimate
 from baselines.registry import is_trained, make
-from baselines.reproduce.cells import Cell, Player
+from baselines.reproduce.claim import Cell, Claim, Evidence, Measurement, Study
 from baselines.simulation import simulate
 from baselines.tasks import Task, tasks
-from pa_env.checks import known
 from pa_env.game import Game
 from pa_env.kernel.layout import ArmRow
 
@@ -24,27 +31,49 @@ VARIANTS = ("epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round"
 # More than 10 us a round, against some agents or all: fewer seeds, and none at the longest horizon.
 SLOW = ("price-grid", "particle", "knows-beliefs", "explore-then-commit", "linear,constants=practical")
 SLOW_SEEDS = {10**3: 30, 10**4: 10}
-REWARDS = ("all", "iid", "linear")
 QUICK_AGENTS, QUICK_SEEDS = ("empirical-mean", "oracle"), 10
 
 PHASED = ("elimination", "elimination-offline", "exploratory", "exploratory-oracle")
 PHASED_AGENTS = ("empirical-mean", "exploratory", "exploratory-oracle")
 PHASED_HORIZONS = (10**5, 10**6)
 PHASED_RUNS = 100
+QUICK_PHASED_HORIZONS, QUICK_PHASED_RUNS = (10**4,), 10
+PROFILE = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.3])  # levels of regret per round
+SHOWN = ("regret", "regret_difference", "utility")
+PANELS = {"uniform": "uniform instances, K = 5", "unit-ball": "linear rewards, K = 5, d = 3"}
+ABOUT = (
+    "Every principal against every agent that it can meet. Scores are per round, over seeds that all principals"
+    " share. Square brackets are 95% bootstrap intervals. The differences to the best are paired, and their"
+    " intervals hold all at once and whichever had been picked as the best (max-T); a *tie* is one whose difference"
+    " could be 0. A run fails if it still loses a constant amount a round at its end: R_T/T of at least"
+    f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
+    f" `oracle` and `knows-beliefs` are privileged. {TOO_FEW} {tables.REGRETS}"
+)
+READING = (
+    "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
+    " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played (more than 10"
+    " microseconds a round). IQM is the interquartile mean over all runs of all agents; the columns after it are a"
+    " performance profile, the share of runs with so little regret; P is the probability that a run of the best beats a"
+    " run of this one (0.5: no difference). Intervals there are stratified paired bootstraps; only principals and seeds"
+    " that every task of the horizon has are in that table."
+)
+LOST = (
+    "Runs in which the arm with the largest theta + mu is no longer active in the last phase, `uniform` instances with"
+    " K = 5. An arm is dropped for good. Elimination takes an agent's exploration for an"
+    " answer; the principals made for agents that explore ask again and again."
+)
 
 
-def line_up(rewards: str = "all", quick: bool = False) -> Iterator[tuple[Task, str]]:
+def line_up(quick: bool = False) -> Iterator[tuple[Task, str]]:
     """The tasks of the suite, each with one of the scripted principals that play it.
 
     Args:
-        rewards: one of ``REWARDS``.
         quick: only the shortest horizon and a few agents.
     """
-    known("rewards", rewards, REWARDS)
-    chosen = [task for task in tasks(SUITE) if rewards == "all" or (task.dim is not None) == (rewards == "linear")]
+    chosen = tasks(SUITE)
     if quick:
         shortest = min(task.horizon for task in chosen)
-        chosen = [task for task in chosen if task.horizon == shortest and task.agent in QUICK_AGENTS]
+        chosen = tuple(task for task in chosen if task.horizon == shortest and task.agent in QUICK_AGENTS)
     for task in chosen:
         scripted = (spec for spec in task.principals if not is_trained(spec))
         for principal in (*scripted, *(VARIANTS if task.dim is None else ())):
@@ -52,32 +81,151 @@ def line_up(rewards: str = "all", quick: bool = False) -> Iterator[tuple[Task, s
                 yield task, principal
 
 
-def cells(player: Player, rewards: str = "all") -> Iterator[Cell]:
-    """What is played."""
-    for task, principal in line_up(rewards, player.quick):
+def cells(study: Study) -> Iterator[Cell]:
+    """The line-up, each on its number of seeds."""
+    for task, principal in line_up(study.quick):
         seeds = (SLOW_SEEDS if principal in SLOW else SEEDS)[task.horizon]
-        yield Cell(task, principal, QUICK_SEEDS if player.quick else player.seeds or seeds)
+        yield Cell(task, principal, QUICK_SEEDS if study.quick else study.seeds or seeds)
 
 
-def best_arms_lost(principal: str, agent: str, horizon: int) -> int:
+def losses(study: Study) -> Iterator[Measurement]:
+    """In how many runs each of ``PHASED`` loses the best arm."""
+    horizons, runs = (QUICK_PHASED_HORIZONS, QUICK_PHASED_RUNS) if study.quick else (PHASED_HORIZONS, PHASED_RUNS)
+    for agent, principal, horizon in product(PHASED_AGENTS, PHASED, horizons):
+        name = f"best arms lost, {principal} vs {agent}, T = {horizon:.0e}, {runs} runs"
+        yield Measurement(name, best_arms_lost, (principal, agent, horizon, runs))
+
+
+def plan(study: Study) -> Iterator[Cell | Measurement]:
+    """The cells, and the best arms lost."""
+    yield from cells(study)
+    yield from losses(study)
+
+
+def best_arms_lost(principal: str, agent: str, horizon: int, runs: int) -> int:
     """In how many runs the arm with the largest theta + mu is not active in the last phase, K = 5 uniform arms."""
-    seeds = range(PHASED_RUNS)
-    made = make(principal, n_arms=5, horizon=horizon, constants="practical")
-    run = simulate(made, "uniform", agent, seeds=seeds)
-    games = Game(5, copies=PHASED_RUNS, observe=False)
-    games.begin(seeds=list(seeds))
+    run = simulate(
+        make(principal, n_arms=5, horizon=horizon, constants="practical"), "uniform", agent, seeds=range(runs)
+    )
+    games = Game(5, copies=runs, observe=False)
+    games.begin(seeds=list(range(runs)))
     best = (games.arrays.arms[:, ArmRow.THETA] + games.arrays.arms[:, ArmRow.MU]).argmax(axis=1).tolist()
     return sum(arm not in phases[-1].active for arm, phases in zip(best, run.phases, strict=True))
 
 
-def losses(quick: bool = False) -> pd.DataFrame:
-    """In how many runs each of ``PHASED`` loses the best arm: a row for each agent and principal."""
-    from rich.progress import track
+def losses_table(evidence: Evidence) -> str:
+    """A row for each agent and principal, a column for each horizon."""
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for each in losses(evidence.study):
+        principal, agent, horizon, runs = each.arguments
+        row = rows.setdefault((agent, principal), {"agent": agent, "principal": f"{principal},constants=practical"})
+        row[f"T = {horizon:.0e}"] = f"{evidence.values[each.name]} of {runs}"
+    return tables.markdown(pd.DataFrame(list(rows.values())))
 
-    rows = []
-    for agent, principal in track(tuple(product(PHASED_AGENTS, PHASED)), "best arms lost", transient=True):
-        row = {"agent": agent, "principal": f"{principal},constants=practical"}
-        for horizon in PHASED_HORIZONS[:1] if quick else PHASED_HORIZONS:
-            row[f"T = {horizon:.0e}"] = f"{best_arms_lost(principal, agent, horizon)} of {PHASED_RUNS}"
-        rows.append(row)
-    return pd.DataFrame(rows)
+
+def ranking(part: pd.DataFrame, horizon: int) -> str:
+    """The table of a task, of which ``part`` is the summary: per round, the best first."""
+    lines = []
+    for row in tables.records(part):
+        shares = {score: bracketed(Estimate.of(row, score).over(horizon), digits=4) for score in SHOWN}
+        tie = not row["best"] and not row["privileged"] and not row["regret_difference_low"] > 0
+        lines.append(
+            {
+                "principal": tables.name(row) + (" (tie)" if tie else ""),
+                "R_T/T": shares["regret"],
+                "median": number(row["regret_median"] / horizon, digits=4),
+                "90% of runs below": number(row["regret_q90"] / horizon, digits=4),
+                "runs that fail": "–" if pd.isna(row["linear"]) else f"{row['linear']:.0%}",
+                "R_T/T - best": shares["regret_difference"],
+                "utility/T": shares["utility"],
+                "seeds": str(row["seeds"]),
+            }
+        )
+    return tables.markdown(pd.DataFrame(lines))
+
+
+def verdict(summary: pd.DataFrame) -> str:
+    """Three sentences that follow from the i.i.d. tasks of one horizon."""
+    wins = summary[summary["best"]].groupby("principal")["agent"].agg(list)
+    first = "; ".join(f"`{label}` against {', '.join(agents)}" for label, agents in wins.items())
+    contenders = summary[~summary["privileged"]]
+    shaky = contenders.pivot(index="principal", columns="agent", values="linear")
+    steady = [f"`{label}`" for label in shaky.index[(shaky.fillna(1) <= 0.05).all(axis=1)]]
+    never = "Every principal fails in more than 5% of its runs against some agent"
+    if steady:
+        never = (
+            f"At most 5% of the runs of {', '.join(steady)} fail, whatever the agent; all others fail more somewhere"
+        )
+    apart = contenders.assign(ratio=contenders["regret"] / contenders["regret_median"].clip(lower=1.0))
+    worst = apart.loc[apart["ratio"].idxmax()]
+    return (
+        f"The least mean R_T has {first}. {never}. Means and medians are furthest apart for"
+        f" `{worst['principal']}` against {worst['agent']}: mean R_T {worst['regret']:,.0f}, median"
+        f" {worst['regret_median']:,.0f}."
+    )
+
+
+def across(rows: pd.DataFrame) -> str:
+    """Interquartile mean, performance profile and probability of improvement across the agents of one horizon."""
+    scores, labels = summaries.cube(rows)
+    means = statistics.interquartile_mean(scores)
+    ends = statistics.interval_across_tasks(scores, statistics.interquartile_mean)
+    profile = statistics.performance_profile(scores, PROFILE)
+    open_to = [i for i, label in enumerate(labels) if not summaries.privileged(label)]
+    best = min(open_to, key=lambda i: means[i])
+    improves = functools.partial(statistics.probability_of_improvement, one=best)
+    better, sure = improves(scores), statistics.interval_across_tasks(scores, improves)
+    lines = []
+    for i in means.argsort(kind="stable"):
+        ahead = Estimate(better[i], sure[0][i], sure[1][i])
+        lines.append(
+            {
+                "principal": labels[i],
+                "IQM of R_T/T": bracketed(Estimate(means[i], ends[0][i], ends[1][i]), digits=4),
+                **{f"R_T/T ≤ {level:g}": f"{share:.0%}" for level, share in zip(PROFILE, profile[i], strict=True)},
+                f"P({labels[best]} is better)": "–" if i == best else bracketed(ahead, digits=2),
+            }
+        )
+    return tables.markdown(pd.DataFrame(lines))
+
+
+def planned(results: Results, study: Study) -> pd.DataFrame:
+    """The rows of the cells that this command plays, on its seeds: a folder may have more, of an earlier command."""
+    seeds = {(cell.task.name, results.labels[cell.principal]): cell.seeds for cell in cells(study)}
+    rows = results.rows
+    wanted = pd.Series(list(zip(rows["task"], rows["principal"], strict=True)), rows.index).map(seeds).fillna(0)
+    return rows[rows["seed"] < wanted]
+
+
+def page(evidence: Evidence, path: Path) -> list[str]:
+    """What follows from the runs at each horizon, and the heat maps beside the page."""
+    from baselines.benchmark import heat_map
+    from baselines.benchmark.drawing import save
+
+    rows = planned(evidence.cells, evidence.study)
+    summary = summaries.summarise(rows)
+    summary = summary.join(rows.drop_duplicates("task").set_index("task")[["agent", "instance"]], on="task")
+    parts = [ABOUT, READING]
+    for horizon, part in summary.groupby("horizon"):
+        kinds = dict(list(part.groupby("instance", sort=False)))
+        panels = {PANELS[kind]: heat_map.panel(group, "agent") for kind, group in kinds.items()}
+        figure = path.with_name(f"{path.stem}-t1e{round(math.log10(horizon))}.png")
+        save(heat_map.draw(panels, f"Regret per round at T = {horizon:,}"), figure)
+        parts += [f"## T = {horizon:,}", f"![Regret per round, principals by agents]({figure.name})"]
+        for kind, group in kinds.items():
+            parts += [f"On {PANELS[kind]}: {verdict(group)}"]
+        for kind in kinds:
+            final = rows[(rows["rounds"] == horizon) & (rows["horizon"] == horizon) & (rows["instance"] == kind)]
+            parts += [f"### Across agents, {PANELS[kind]}, T = {horizon:,}", across(final)]
+        for task, group in part.groupby("task", sort=False):
+            parts += [f"### {task}", tables.about(task, rows[rows["task"] == task]), ranking(group, horizon)]
+    return [*parts, "## The best arm lost", LOST, losses_table(evidence)]
+
+
+CLAIM = Claim(
+    "who-wins",
+    "Who wins where",
+    "Every principal against every agent that it can play, at three horizons.",
+    plan,
+    page,
+)

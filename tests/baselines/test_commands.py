@@ -14,38 +14,41 @@ import baselines
 import pa_env
 from baselines.__main__ import app
 from baselines.benchmark.blocks import Block, attempt
+from baselines.reproduce import CLAIMS
 from baselines.speed import cost
 from baselines.speed import table as speed
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
+COMMANDS = ("run", "report", "list", "play", "train", "tune", "speed", "leaderboard", "reproduce")
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "",
-        "run",
-        "list",
-        "report",
-        "leaderboard",
-        "play",
-        "train",
-        "compare",
-        "speed",
-        "theorems",
-        "table1",
-        "ablations",
-        "published",
-        "who-wins",
-        "types",
-        "own-regret",
-        "tune",
-    ],
-)
+
+def shown_by(*arguments: str) -> str:
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 0, shown.output
+    return " ".join(shown.output.split())
+
+
+def test_the_first_level_has_what_people_need_in_that_order() -> None:
+    text = shown_by("--help").split("Commands")[1]
+    places = [text.index(f" {command} ") for command in COMMANDS]
+    assert places == sorted(places)
+    assert [each.name or each.callback.__name__ for each in app.registered_commands] == list(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_an_example(command: str) -> None:
-    shown = CliRunner().invoke(app, [*command.split(), "--help"])
-    assert shown.exit_code == 0
-    assert not command or f"python -m baselines {command}" in " ".join(shown.output.split())
+    assert f"Example: pa-bench {command} " in shown_by(command, "--help")
+
+
+def test_help_and_errors_name_every_claim() -> None:
+    text = shown_by("reproduce", "--help")
+    for name, claim in CLAIMS.items():
+        assert f"{name}: {claim.about.split()[0]}" in text
+    refused = CliRunner().invoke(app, ["reproduce", "tabel1"])
+    assert refused.exit_code == 1
+    assert "name = 'tabel1' is unknown (did you mean 'table1'?)" in refused.stderr
+    assert all(name in refused.stderr for name in ("all", *CLAIMS))
 
 
 OWN = """

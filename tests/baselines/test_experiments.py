@@ -14,27 +14,27 @@ from baselines.__main__ import app
 from baselines.benchmark.statistics import log_slope
 from baselines.principal import Phase
 from baselines.registry import PRINCIPALS
-from baselines.reproduce import ablations, growth, lemma_counts, table_1, theorems, who_wins, who_wins_page
-from baselines.reproduce.cells import Player, Table
+from baselines.reproduce import ablations, growth, lemma_counts, table1, theorems, who_wins
+from baselines.reproduce.claim import CellScores, Study
 from baselines.scripted.paper.ablations import NoAsymmetricCheck
 from baselines.scripted.paper.elimination import Elimination
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
-FULL = Player(Path("unused"), "unused")
+FULL = Study(Path("unused"), "unused")
 
 
-def page_of(command: str, tmp_path: Path) -> str:
+def page_of(name: str, tmp_path: Path) -> str:
     """What a quick run writes; a second one plays nothing and writes the same."""
-    arguments = [command, "--quick", "--workers", "1", "--out", str(tmp_path / "out"), "--page", str(tmp_path / "p.md")]
+    options = ["--quick", "--workers", "1", "--out", str(tmp_path / "out"), "--page", str(tmp_path / "p.md")]
     pages = []
     for _ in range(2):
-        shown = CliRunner().invoke(app, arguments)
+        shown = CliRunner().invoke(app, ["reproduce", name, *options])
         assert shown.exit_code == 0, shown.output
         pages.append((tmp_path / "p.md").read_text())
     assert "in 0 blocks" in shown.output
     assert pages[0] == pages[1]
-    assert f"pa-bench {command}" in pages[0]
+    assert f"    pa-bench reproduce {name} --quick --page {tmp_path / 'p.md'}\n" in pages[0]
     assert "; code: " in pages[0]
     return pages[0]
 
@@ -43,19 +43,19 @@ def page_of(command: str, tmp_path: Path) -> str:
 
 
 def test_table_1_has_every_row_of_the_paper() -> None:
-    assert [row.exponent for row in table_1.ROWS] == [1 / 2, 1 / 2, 1 / 2, 11 / 12, 1 / 2, 2 / 3, 1 / 2, 2 / 3]
-    played = {(cell.principal.split(",")[0], cell.task.agent.split(",")[0]) for cell in table_1.cells(FULL)}
-    for row in table_1.ROWS:
+    assert [row.exponent for row in table1.ROWS] == [1 / 2, 1 / 2, 1 / 2, 11 / 12, 1 / 2, 2 / 3, 1 / 2, 2 / 3]
+    played = {(cell.principal.split(",")[0], cell.task.agent.split(",")[0]) for cell in table1.plan(FULL)}
+    for row in table1.ROWS:
         agents = {"oracle", "ols"} if row.linear else {"oracle", "empirical-mean", "exploratory-oracle", "exploratory"}
         assert {agent for name, agent in played if name == row.principal} == agents
-    longest = [cell for cell in table_1.cells(FULL) if cell.task.horizon == 10**9]
+    longest = [cell for cell in table1.plan(FULL) if cell.task.horizon == 10**9]
     assert [cell.principal for cell in longest] == ["exploratory,c0=0.05"]
 
 
 def test_the_page_of_table_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = tuple(row for row in table_1.ROWS if row.principal in ("ipa", "elimination", "robust-epsilon-greedy"))
-    monkeypatch.setattr(table_1, "ROWS", chosen)
-    monkeypatch.setattr(table_1, "PRACTICAL", table_1.PRACTICAL[:1])
+    chosen = tuple(row for row in table1.ROWS if row.principal in ("ipa", "elimination", "robust-epsilon-greedy"))
+    monkeypatch.setattr(table1, "ROWS", chosen)
+    monkeypatch.setattr(table1, "PRACTICAL", table1.PRACTICAL[:1])
     page = page_of("table1", tmp_path)
     ipa = simulate("ipa", "uniform", "oracle", horizon=1000, seeds=range(10)).regret_oracle[:, -1].mean() / 1000
     line = next(line for line in page.splitlines() if "| ipa " in line and "**yes**" in line)
@@ -151,7 +151,7 @@ def test_the_page_of_the_ablations(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("ablation", ablations.ABLATIONS[1:], ids=lambda each: each.variant)
 def test_each_part_keeps_the_lemma_that_is_broken_without_it(ablation: ablations.Ablation) -> None:
-    """Bad arms left unplayed break theirs only at long horizons: `pa-bench ablations` counts them."""
+    """Bad arms left unplayed break theirs only at long horizons: `pa-bench reproduce ablations` counts them."""
     runs = {"NoConservativeCut": 100, "NoMedian": 30}.get(ablation.variant, 15)
     with_part, without = (
         ablation.count(made, runs, 10_000)
@@ -185,9 +185,9 @@ def test_who_wins_has_the_whole_suite_and_the_variants_of_epsilon_greedy() -> No
 
 
 def test_the_page_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = [(made, spec) for made, spec in who_wins.line_up("iid", quick=True) if spec in ("ipa", "oracle", "zero")]
-    monkeypatch.setattr(who_wins, "line_up", lambda *_: iter(chosen))
-    monkeypatch.setattr(who_wins_page, "losses", lambda _: who_wins_page.pd.DataFrame({"agent": ["x"]}))
+    chosen = [(made, spec) for made, spec in who_wins.line_up(quick=True) if spec in ("ipa", "oracle", "zero")]
+    monkeypatch.setattr(who_wins, "line_up", lambda _: iter(each for each in chosen if each[0].dim is None))
+    monkeypatch.setattr(who_wins, "PHASED", ("elimination",))
     page = page_of("who-wins", tmp_path)
     assert (tmp_path / "p-t1e3.png").exists()
     assert (tmp_path / "p-t1e3.svg").exists()
@@ -197,17 +197,16 @@ def test_the_page_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert f"| {np.median(run.regret) / 1000:.4f} " in line
     assert f"| {run.utility.mean() / 1000:.4f} [" in line
     assert "oracle (privileged)" in page
+    lost = who_wins.best_arms_lost("elimination", "exploratory", 10**4, 10)
+    assert f"| exploratory | elimination,constants=practical | {lost} of 10 |" in " ".join(page.split())
 
 
-def test_elimination_loses_the_best_arm_against_an_exploring_agent_where_exploratory_does_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_elimination_loses_the_best_arm_against_an_exploring_agent_where_exploratory_does_not() -> None:
     """It takes explorations for refusals; the paper's algorithm for such agents searches again and again."""
-    monkeypatch.setattr(who_wins, "PHASED_RUNS", 40)
     for agent in ("exploratory", "exploratory-oracle"):
-        assert who_wins.best_arms_lost("elimination", agent, 10**5) > 0
-        assert who_wins.best_arms_lost("exploratory", agent, 10**5) == 0
-    assert who_wins.best_arms_lost("elimination", "empirical-mean", 10**5) == 0
+        assert who_wins.best_arms_lost("elimination", agent, 10**5, 40) > 0
+        assert who_wins.best_arms_lost("exploratory", agent, 10**5, 40) == 0
+    assert who_wins.best_arms_lost("elimination", "empirical-mean", 10**5, 40) == 0
 
 
 def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,19 +215,18 @@ def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         game = Game(5)
         game.begin(seeds=[seed])
         best.append(int((game.instance().theta + game.instance().mu).argmax()))
-    monkeypatch.setattr(who_wins, "PHASED_RUNS", 2)
     for kept, lost in (((True, True), 0), ((True, False), 1), ((False, False), 2)):
         last = [{*range(5)} - (set() if kept[seed] else {best[seed]}) for seed in range(2)]
         noted = [[Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, tuple(active), 10)] for active in last]
         monkeypatch.setattr(who_wins, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
-        assert who_wins.best_arms_lost("elimination", "oracle", 1000) == lost
+        assert who_wins.best_arms_lost("elimination", "oracle", 1000, 2) == lost
 
 
 def test_cells_are_paired_by_seed_even_if_a_block_failed() -> None:
     played = {"a": (0, 1, 2, 3), "b": (0, 1, 3), "c": (1, 2)}
     rows = [("one", name, seed, 10, 10, float(seed)) for name, seeds in played.items() for seed in seeds]
     table = pd.DataFrame(rows, columns=["task", "principal", "seed", "rounds", "horizon", "regret"])
-    scores = Table(SimpleNamespace(rows=table, labels={}))  # type: ignore[arg-type]
+    scores = CellScores(SimpleNamespace(rows=table, labels={}))  # type: ignore[arg-type]
     made = SimpleNamespace(name="one")
     found = {name: scores.score(made, name).tolist() for name in (*played, "d")}  # type: ignore[arg-type]
     assert found == {"a": [0, 1, 2, 3], "b": [0, 1], "c": [], "d": []}

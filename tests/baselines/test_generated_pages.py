@@ -18,8 +18,8 @@ from baselines.benchmark import blocks, leaderboard
 from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import estimate
 from baselines.benchmark.summaries import summarise
-from baselines.reproduce import ablations, table_1, theorems, theorems_page, who_wins, who_wins_page
-from baselines.reproduce.cells import Player, Table
+from baselines.reproduce import ablations, table1, theorems, who_wins
+from baselines.reproduce.claim import CellScores, Study
 from baselines.rl.evaluate import SCORES
 from baselines.tasks import Task, task
 from pa_env.kernel.layout import Floats
@@ -37,7 +37,7 @@ def rows(made: Task, principal: str, seeds: int) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-class Played(Table):
+class Played(CellScores):
     """Scores that are played when they are asked for."""
 
     def __init__(self, seeds: int, longest: int) -> None:
@@ -49,11 +49,11 @@ class Played(Table):
         return rows(made, principal, self.seeds)[name].to_numpy(np.float64) if played else np.empty(0)
 
 
-def page(name: str) -> tuple[str, Player]:
+def page(name: str) -> tuple[str, Study]:
     """The text of a page, and how the command that it names plays."""
     text = (ROOT / name).read_text("utf-8")
     seeds = re.search(r"^    pa-bench .*--seeds (\d+)", text, re.M)
-    return text, Player(Path("unused"), "unused", seeds=int(seeds[1]) if seeds else None)
+    return text, Study(Path("unused"), "unused", seeds=int(seeds[1]) if seeds else None)
 
 
 def lines(text: str) -> Iterator[dict[str, str]]:
@@ -97,21 +97,21 @@ def test_the_tables_of_a_page_are_read() -> None:
 
 
 def test_theorems() -> None:
-    text, player = page("docs/theorems.md")
+    text, study = page("docs/theorems.md")
     chosen = ("exploratory-oracle", "c0")
-    (curve,) = (each for each in theorems.curves(player) if (each.principal, each.varies) == chosen)
-    measured = theorems_page.measure(curve, Played(curve.seeds, 10**7))
-    (ours,) = lines(theorems_page.table([measured]))
+    (curve,) = (each for each in theorems.curves(study) if (each.principal, each.varies) == chosen)
+    measured = theorems.measure(curve, Played(curve.seeds, 10**7))
+    (ours,) = lines(theorems.table([measured]))
     assert only(text, **{"principal, agent, instances": ours["principal, agent, instances"]}) == ours
 
 
 @pytest.mark.parametrize(("spec", "agent"), TABLE_1)
 def test_table_1(spec: str, agent: str) -> None:
-    text, player = page("docs/table1.md")
-    row = next(row for row in table_1.ROWS if row.principal == spec)
-    shortest = min(table_1.SEEDS)
-    played = Played(table_1.horizons(row, agent, table_1.C0, player)[shortest], shortest)
-    for ours in table_1.table((row,), played, player).to_dict("records"):
+    text, study = page("docs/table1.md")
+    row = next(row for row in table1.ROWS if row.principal == spec)
+    shortest = min(table1.SEEDS)
+    played = Played(table1.horizons(row, agent, table1.C0, study)[shortest], shortest)
+    for ours in table1.table((row,), played, study).to_dict("records"):
         theirs = only(text.split("## Practical")[0], principal=ours["principal"], agent=ours["agent"])
         assert of(theirs, ("for it", "bound", f"T = {shortest:.0e}")) == of(
             ours, ("for it", "bound", f"T = {shortest:.0e}")
@@ -119,20 +119,20 @@ def test_table_1(spec: str, agent: str) -> None:
 
 
 def test_ablations(monkeypatch: pytest.MonkeyPatch) -> None:
-    text, player = page("docs/ablations.md")
+    text, study = page("docs/ablations.md")
     chosen = tuple(replace(each, horizons=(10**5,)) for each in ablations.ABLATIONS if 10**5 in each.horizons)
     monkeypatch.setattr(ablations, "ABLATIONS", chosen)
-    found = ablations.regrets(Played(ablations.seeds(player), 10**5), player)
+    found = ablations.regrets(Played(ablations.seeds(study), 10**5), study)
     for ours in found.to_dict("records"):
         assert only(text, **{"left out": ours["left out"], "T": "1e+05"}) == ours
 
 
 def test_who_wins() -> None:
-    text, player = page("docs/who-wins.md")
+    text, study = page("docs/who-wins.md")
     made = task("k5-t1000-uniform")
-    asked = {cell.principal: cell for cell in who_wins.cells(player) if cell.task.name == made.name}
+    asked = {cell.principal: cell for cell in who_wins.cells(study) if cell.task.name == made.name}
     summary = summarise(pd.concat([rows(asked[name].task, name, asked[name].seeds) for name in RANKED]))
-    for ours in lines(who_wins_page.ranking(summary, made.horizon)):
+    for ours in lines(who_wins.ranking(summary, made.horizon)):
         theirs = same_principal(section(text, made.name), ours)
         heads = ("R_T/T", "median", "90% of runs below", "runs that fail", "utility/T", "seeds")
         assert of(theirs, heads) == of(ours, heads)

@@ -341,7 +341,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["run", "list"])
 def test_help_has_an_example(command: str) -> None:
     shown = CliRunner().invoke(app, [command, "--help"])
-    assert f"python -m baselines {command}" in " ".join(shown.output.split())
+    assert f"pa-bench {command}" in " ".join(shown.output.split())
 
 
 def test_the_command_plays_and_prints(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 They are not in the list of principals. In a benchmark they are named by module and class, as in
 ``pa-bench run --principal baselines.scripted.paper.ablations:BadArmsUnplayed,constants=practical``; ``pa-bench
-ablations`` compares each with the principal that it is made from.
+reproduce ablations`` compares each with the principal that it is made from.
 """
 
 from collections.abc import Generator

@@ -24,7 +24,7 @@ class EpsilonGreedy(Principal):
     takes the smallest, which is smallest in every component at once. In runs against the oracle agent HiGHS returned
     this very point for 536 of 570 programs with 5 arms, and for 53 of 316 with 50, where it shared 95 % of the
     components; against a learning agent, while its answers agreed, for none of 6. Regrets differ by at most 1.3
-    standard errors: in the three settings of ``python -m baselines published`` they were 813 ± 12, 1941 ± 192 and
+    standard errors: in the three settings of ``pa-bench reproduce published`` they were 813 ± 12, 1941 ± 192 and
     5931 ± 5 with HiGHS (600, 600 and 60 runs), and are 799 ± 10, 1621 ± 175 and 5914 ± 17 (600 runs each).
 
     Guarantee: the policy of the paper has regret O(max{K, sqrt(log T)} sqrt(T)) against the oracle agent. We know of

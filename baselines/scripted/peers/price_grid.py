@@ -46,7 +46,7 @@ class PriceGrid(Principal):
     is found by Newton's method. The loss of the action played, divided by its probability, is added to Lhat_i.
 
     Guarantee, the paper's: regret O~((L N)^(1/3) T^(2/3)) against the best fixed single-arm price in hindsight
-    (``regret_fixed``). A logit agent has L = 1 / temperature. ``python -m baselines types`` shows the growth.
+    (``regret_fixed``). A logit agent has L = 1 / temperature. ``pa-bench reproduce types`` shows the growth.
 
     Where it fails: against greedy types, whose responses are not Lipschitz. There no principal has sublinear regret
     without knowing the types.

@@ -216,4 +216,4 @@ def test_the_command_trains_and_compares(tmp_path: Path, monkeypatch: pytest.Mon
     assert "stand-in" in shown.output
     assert "R_T^oracle" in shown.output
     assert "policy.npz" in shown.output
-    assert "python -m baselines train" in " ".join(CliRunner().invoke(app, ["train", "--help"]).output.split())
+    assert "pa-bench train" in " ".join(CliRunner().invoke(app, ["train", "--help"]).output.split())

@@ -12,11 +12,9 @@ import pandas as pd
 
 from baselines.benchmark import tables
 from baselines.benchmark.formatting import bracketed
-from baselines.benchmark.results import read
 from baselines.benchmark.statistics import TOO_FEW
-from baselines.benchmark.store import write_generated
 from baselines.registry import label
-from baselines.reproduce.cells import Cell, Player, Table, mean_text, opening, side_by_side
+from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Study, mean_text, side_by_side
 from baselines.reproduce.growth import fit
 from baselines.tasks import Task, setting
 
@@ -38,8 +36,8 @@ LINEAR_AGENTS = (("oracle", 1.0), ("ols", 1.0))
 
 
 @dataclass(frozen=True)
-class Row:
-    """A row of the paper's table."""
+class Bound:
+    """A row of the paper's table: an algorithm, the agent that it is for, and how its regret is bounded."""
 
     algorithm: str
     principal: str
@@ -58,10 +56,10 @@ class Row:
 
 ALL = ("oracle", "empirical-mean", "exploratory-oracle")
 ROWS = (
-    Row("Dogan et al. 2023a", "epsilon-greedy", "oracle", "max{K, sqrt(log T)} sqrt(T)", 1 / 2, slow=True),
-    Row("IPA (Scheid et al. 2024)", "ipa", "oracle", "sqrt(K T log T)", 1 / 2, slow=True),
-    Row("Algorithm 1", "elimination", "empirical-mean", "sqrt(K T log T)", 1 / 2, ("oracle",)),
-    Row(
+    Bound("Dogan et al. 2023a", "epsilon-greedy", "oracle", "max{K, sqrt(log T)} sqrt(T)", 1 / 2, slow=True),
+    Bound("IPA (Scheid et al. 2024)", "ipa", "oracle", "sqrt(K T log T)", 1 / 2, slow=True),
+    Bound("Algorithm 1", "elimination", "empirical-mean", "sqrt(K T log T)", 1 / 2, ("oracle",)),
+    Bound(
         "Dogan et al. 2023b",
         "robust-epsilon-greedy",
         "exploratory-oracle",
@@ -69,55 +67,55 @@ ROWS = (
         11 / 12,
         slow=True,
     ),
-    Row("Algorithm 6", "exploratory-oracle", "exploratory-oracle", "log^2(T) sqrt(K T)", 1 / 2, ("oracle",)),
-    Row("Algorithm 5", "exploratory", "exploratory", "K^(1/3) T^(2/3) log^(2/3) T", 2 / 3, ALL),
-    Row("C-IPA (Scheid et al. 2024)", "c-ipa", "oracle", "d sqrt(T) log T", 1 / 2, linear=True, slow=True),
-    Row("Algorithm 7", "linear", "ols", "d^(4/3) T^(2/3) log^(2/3) T", 2 / 3, ("oracle",), linear=True),
+    Bound("Algorithm 6", "exploratory-oracle", "exploratory-oracle", "log^2(T) sqrt(K T)", 1 / 2, ("oracle",)),
+    Bound("Algorithm 5", "exploratory", "exploratory", "K^(1/3) T^(2/3) log^(2/3) T", 2 / 3, ALL),
+    Bound("C-IPA (Scheid et al. 2024)", "c-ipa", "oracle", "d sqrt(T) log T", 1 / 2, linear=True, slow=True),
+    Bound("Algorithm 7", "linear", "ols", "d^(4/3) T^(2/3) log^(2/3) T", 2 / 3, ("oracle",), linear=True),
 )
 PRACTICAL = tuple(
     replace(row, principal=f"{row.principal},constants=practical") for row in ROWS if row.algorithm.startswith("Alg")
 )
 
 
-def agents(row: Row) -> tuple[tuple[str, float], ...]:
+def agents(row: Bound) -> tuple[tuple[str, float], ...]:
     """The agents that a row is played against, each with its c0; practical constants only against those it is for."""
     known = LINEAR_AGENTS if row.linear else IID_AGENTS
     return tuple((name, c0) for name, c0 in known if row in ROWS or name == row.agent)
 
 
-def game(row: Row, agent: str, c0: float, horizon: int) -> Task:
+def game(row: Bound, agent: str, c0: float, horizon: int) -> Task:
     """K = 5 arms, uniform means; linear: K = 5, d = 2. Scored at the horizon alone."""
     instance, dim = ("unit-ball", 2) if row.linear else ("uniform", None)
     return replace(setting(agent, instance, 5, horizon, c0, dim), curve=False)
 
 
-def horizons(row: Row, agent: str, c0: float, player: Player) -> dict[int, int]:
+def horizons(row: Bound, agent: str, c0: float, study: Study) -> dict[int, int]:
     """The horizons, each with its number of seeds."""
-    if player.quick:
+    if study.quick:
         return QUICK
     slow = (row.slow or row.linear) and (agent != row.agent or row in PRACTICAL)
-    found = {horizon: player.seeds or seeds for horizon, seeds in (SLOW_SEEDS if slow else SEEDS).items()}
-    return found | LONG if (row.principal, agent, c0) == LONGEST else found
+    chosen = {horizon: study.seeds or seeds for horizon, seeds in (SLOW_SEEDS if slow else SEEDS).items()}
+    return chosen | LONG if (row.principal, agent, c0) == LONGEST else chosen
 
 
-def cells(player: Player) -> Iterator[Cell]:
+def plan(study: Study) -> Iterator[Cell]:
     """What is played."""
     for row in (*ROWS, *PRACTICAL):
         for agent, c0 in agents(row):
-            for horizon, seeds in horizons(row, agent, c0, player).items():
+            for horizon, seeds in horizons(row, agent, c0, study).items():
                 yield Cell(game(row, agent, c0, horizon), row.spec(c0), seeds)
 
 
-def table(rows: tuple[Row, ...], scores: Table, player: Player) -> pd.DataFrame:
+def table(rows: tuple[Bound, ...], scores: CellScores, study: Study) -> pd.DataFrame:
     """A line for each row of the paper's table and each agent; the agents that it is for come first."""
     lines = []
     for row in rows:
         for agent, c0 in sorted(agents(row), key=lambda each: each[0] != row.agent):
-            points = tuple(QUICK) if player.quick else (*SEEDS, *LONG)
-            planned = horizons(row, agent, c0, player)
-            found = {T: scores.score(game(row, agent, c0, T), row.spec(c0), SCORE)[:n] for T, n in planned.items()}
-            found = {T: values for T, values in found.items() if values.size}
-            growth = fit(list(found), side_by_side(found.values())) if len(found) > 1 else None
+            points = tuple(QUICK) if study.quick else (*SEEDS, *LONG)
+            planned = horizons(row, agent, c0, study)
+            regrets = {T: scores.score(game(row, agent, c0, T), row.spec(c0), SCORE)[:n] for T, n in planned.items()}
+            regrets = {T: values for T, values in regrets.items() if values.size}
+            growth = fit(list(regrets), side_by_side(regrets.values())) if len(regrets) > 1 else None
             explores = f", c0 = {c0:g}" if agent.startswith("exploratory") else ""
             lines.append(
                 {
@@ -129,19 +127,17 @@ def table(rows: tuple[Row, ...], scores: Table, player: Player) -> pd.DataFrame:
                     "exponent": f"{row.exponent:.2f}",
                     "measured": bracketed(growth.slope, digits=2) if growth else "–",
                     "by decade": growth.bends() if growth else "–",
-                    **{f"T = {T:.0e}": mean_text(found[T] / T) if T in found else "–" for T in points},
-                    "seeds": "/".join(str(values.size) for values in found.values()),
+                    **{f"T = {T:.0e}": mean_text(regrets[T] / T) if T in regrets else "–" for T in points},
+                    "seeds": "/".join(str(values.size) for values in regrets.values()),
                 }
             )
     return pd.DataFrame(lines).fillna("–")
 
 
-def write(player: Player, page: Path) -> None:
-    """Write the page."""
-    results = read(player.out)
-    scores = Table(results)
-    parts = [
-        *opening("Table 1 of the paper, measured", results, player.command),
+def page(evidence: Evidence, _: Path) -> list[str]:
+    """The tables for the paper's constants and for practical ones."""
+    scores, study = evidence.scores, evidence.study
+    return [
         "Every row of Table 1 of Liu & Ratliff (ICML 2025), played against the agents that it is for and those that"
         " it is not for, in the regret in which the paper compares all of them: R_T^oracle, against the best"
         " incentives for the agent's true means. `for it`: *covered* agents are special cases of the one that the"
@@ -155,11 +151,18 @@ def write(player: Player, page: Path) -> None:
         " = 1 is shown as well. `robust-epsilon-greedy` is a stand-in, since the rules of Dogan et al. 2023b are not"
         " public; `c-ipa` is a reconstruction; `epsilon-greedy` and `ipa` are as IPA's authors coded them.",
         "## The paper's constants",
-        tables.markdown(table(ROWS, scores, player)),
+        tables.markdown(table(ROWS, scores, study)),
         "## Practical constants",
         "No theorem covers these: shorter phases, see `baselines.scripted.paper.phased.Phased`. The exponents are"
-        " those of"
-        " the paper's constants, for comparison.",
-        tables.markdown(table(PRACTICAL, scores, player)),
+        " those of the paper's constants, for comparison.",
+        tables.markdown(table(PRACTICAL, scores, study)),
     ]
-    write_generated(page, "table1", "\n\n".join(parts) + "\n")
+
+
+CLAIM = Claim(
+    "table1",
+    "Table 1 of the paper, measured",
+    "Every row of the paper's Table 1 against the agents that it is for and not for, measured rates beside theorems'.",
+    plan,
+    page,
+)

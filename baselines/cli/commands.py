@@ -1,0 +1,293 @@
+"""All commands of ``pa-bench``, in the order in which people need them.
+
+A command imports what it needs when it runs, so that ``--help`` and errors come at once.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from baselines.cli.console import app, command_line, plain_errors, report_failures
+
+import typer  # isort: skip  # after the message that says what brings it
+from typer.core import TyperCommand  # isort: skip
+
+QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
+AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+WORKERS = typer.Option(None, min=1, help="Processes on this machine; default: one for each core.")
+
+
+def _read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take options that were not given from a TOML file."""
+    if path is not None:
+        import tomllib
+
+        from pa_env.checks import known
+
+        with plain_errors():
+            values = tomllib.loads(path.read_text("utf-8"))
+            options = {str(each.name): each for each in context.command.params}
+            for name, value in values.items():
+                known(f"option in {path}", name, options)
+                if getattr(options[name], "multiple", False) and not isinstance(value, list):
+                    values[name] = [value]
+        context.default_map = values
+    return path
+
+
+@app.command()
+def run(
+    context: typer.Context,
+    task: list[str] = typer.Option([], help="A task or a suite, default: the suite default; may be given again."),
+    principal: list[str] = typer.Option(
+        [], help="A principal, see above; may be given again. Default: each task's own."
+    ),
+    agent: str | None = typer.Option(None, help="The agent; with the next four options, in place of a task."),
+    instance: str | None = typer.Option(None, help="A family of instances, or your own. Default: uniform."),
+    arms: int | None = typer.Option(None, min=1, help="Number of arms. Default: the instance's own, or 5."),
+    horizon: int | None = typer.Option(None, min=2, help="Rounds. Default: 1000."),
+    dim: int | None = typer.Option(None, min=1, help="Dimensions, if rewards are linear."),
+    seeds: int | None = typer.Option(None, min=1, help="Seeds 0, 1, ... of each; default: each task's own number."),
+    final_only: bool = typer.Option(False, help="Score runs at the horizon alone: no curves, and smaller files."),
+    engine: str = typer.Option("local", help="local (processes on this machine) or ray (a cluster)."),
+    address: str | None = typer.Option(None, help="Of a Ray cluster; without it, Ray is started on this machine."),
+    workers: int | None = WORKERS,
+    timeout: float = typer.Option(600.0, help="Seconds for each block of seeds, which should take about one."),
+    out: Path = typer.Option(Path("results/benchmark"), help="Folder of the results."),
+    overwrite: bool = typer.Option(False, help="Replay results that were played by other code, instead of refusing."),
+    config: Path | None = typer.Option(
+        None,
+        is_eager=True,
+        callback=_read_config,
+        help='TOML file with options that are not given here, as in task = ["tiny"].',
+    ),
+    trace: bool = typer.Option(False, help="Keep every round too, in the folder traces of the results."),
+    quiet: bool = QUIET,
+    json: bool = AS_JSON,
+) -> None:
+    """Play tasks x principals x seeds, keep the results, and print the table. Interrupted runs resume.
+
+    A principal is a name with its parameters (elimination,constants=practical), a class of your own
+    (path/to/file.py:Class or module:Class) or a trained policy (path/to/policy.npz). Agents and instances are names or
+    your own likewise. Every name like k7-t3000-clustered-exploratory-c0.3 is a task.
+
+    Example: pa-bench run --task k5-t1e4-uniform --principal ipa --principal haggler.py:Haggler --seeds 10
+
+    Example: pa-bench run --agent own.py:Stubborn --instance misaligned --arms 4 --horizon 500
+    """
+    from dataclasses import replace
+
+    from baselines.benchmark import report, sweep
+    from baselines.tasks import tasks
+
+    with plain_errors():
+        custom = [value for value in (agent, instance, arms, horizon, dim) if value is not None]
+        chosen = tasks(*task) if task else () if custom else tasks("default")
+        if custom:
+            chosen = (*chosen, sweep.own_task(agent, instance or "uniform", arms, horizon or 1000, dim))
+        if final_only:
+            chosen = tuple(replace(each, curve=False) for each in chosen)
+        planned = sweep.plan(chosen, principal, seeds)
+        player = sweep.Engine(engine, workers, timeout, address)
+        failures = sweep.run(planned, out, _full_command(context), player, overwrite, quiet, trace)
+        if len(failures) < len(planned.blocks):
+            results = report.load(out)
+            typer.echo(report.as_text(results.summary, "json"), nl=False) if json else report.show(results)
+    report_failures(failures)
+
+
+def _full_command(context: typer.Context) -> str:
+    """The command with what came from a config file written out, so that it is kept with the results."""
+    import shlex
+
+    words = []
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if source is not None and source.name == "DEFAULT_MAP":
+            values = context.params[str(parameter.name)]
+            for value in values if isinstance(values, list | tuple) else [values]:
+                if value is not False and value is not None:
+                    words += [parameter.opts[0], *([] if value is True else [str(value)])]
+    return " ".join([command_line(), shlex.join(words)]).strip()
+
+
+@app.command()
+def report(
+    directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
+    format: str | None = typer.Option(None, help="Print only the table, as csv, json, markdown or latex."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only where the page is."),
+    json: bool = typer.Option(False, "--json", help="The same as --format json."),
+) -> None:
+    """Write tables, figures and one HTML page to DIR/report, and print the tables.
+
+    Example: pa-bench report results/benchmark
+    """
+    from baselines.benchmark import report as reporting
+
+    with plain_errors():
+        if json or format is not None:
+            typer.echo(reporting.render(directory, "json" if json else str(format)), nl=False)
+            return
+        results = reporting.load(directory)
+        page = reporting.build(results)
+        if not quiet:
+            reporting.show(results)
+    typer.echo(f"page: {page}")
+
+
+@app.command("list")
+def list_names(
+    suite: str = typer.Option("all", help="Only the tasks of this suite."),
+    json: bool = AS_JSON,
+) -> None:
+    """List tasks, suites, principals, agents and families of instances, with parameters. In a pipe: one line each.
+
+    Example: pa-bench list --suite default
+    """
+    from baselines.cli.catalogue import show
+
+    with plain_errors():
+        show(suite, json)
+
+
+@app.command()
+def play(
+    seat: str = typer.Option("principal", help="Which player you are: principal or agent."),
+    arms: int | None = typer.Option(None, min=2, help="Number of arms. Default: the instance's own, or 3."),
+    horizon: int = typer.Option(20, min=2, help="Rounds."),
+    agent: str = typer.Option("empirical-mean", help="Your opponent if you are the principal: a name or your own."),
+    instance: str = typer.Option("uniform", help="A family of instances, or your own."),
+    principal: str = typer.Option("profit-target", help="Your opponent if you are the agent: a name or your own."),
+    seed: int = typer.Option(0, min=0, help="Of the game."),
+) -> None:
+    """Play the game yourself in the terminal.
+
+    Example: pa-bench play --seat agent --principal elimination,constants=practical
+    """
+    from baselines.cli import play as table
+
+    with plain_errors():
+        table.play(seat, agent if seat == "principal" else principal, arms, horizon, instance, seed)
+
+
+@app.command()
+def train(
+    task: list[str] = typer.Option(help="A task to train on, e.g. k5-t200-uniform; several may be given."),
+    objective: str = typer.Option("utility", help="utility, or regret for R_T."),
+    steps: int = typer.Option(12_000_000, min=1, help="Rounds to train on, rounded up to whole laps of 40 rollouts."),
+    seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
+    out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
+    episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
+) -> None:
+    """Train a principal from scratch by reinforcement learning, and compare it with the scripted ones.
+
+    Example: pa-bench train --task k5-t200-uniform --steps 12000000 --seed 0 --out results/ppo
+    """
+    with plain_errors():
+        from baselines import compare
+        from baselines.rl import training
+        from baselines.rl.evaluate import TRIAL_SEEDS
+        from baselines.tasks import task as task_by_name
+
+        policy = training.train(training.Settings(tuple(task), objective, steps, seed), out)
+        seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
+        for name in task:
+            scripts = {spec: spec for spec in task_by_name(name).principals}
+            typer.echo(compare({"trained": str(policy)} | scripts, task=name, seeds=seeds))
+        typer.echo(f"policy: {policy}")
+
+
+@app.command()
+def tune(
+    principal: str = typer.Argument(help="profit-target, bracket-ucb or particle."),
+    task: str = typer.Option("all", help="short, long, all or tiny."),
+    trials: int = typer.Option(50, min=1, help="Finished trials in all; an interrupted search resumes."),
+    storage: Path = typer.Option(Path("results/tune.journal"), help="Where the search is kept."),
+) -> None:
+    """Search for a principal's parameters, on seeds that comparisons do not use.
+
+    Example: pa-bench tune profit-target --task short --trials 20
+    """
+    from baselines import tuning
+
+    with plain_errors():
+        tuning.show(principal, task, trials, storage)
+
+
+@app.command()
+def speed(
+    only: str = typer.Option("", help="Run only the rows whose name contains this."),
+    repeats: int = typer.Option(9, min=1, help="Timings of each side; the best counts."),
+) -> None:
+    """Time the game against yardsticks of this machine, interleaved, and print the ratios.
+
+    Example: pa-bench speed --only held
+    """
+    from baselines.speed import table
+
+    with plain_errors():
+        table.show(only, repeats)
+
+
+@app.command()
+def leaderboard(
+    directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
+    out: Path = typer.Option(Path("LEADERBOARD.md"), help="File to write."),
+) -> None:
+    """Rank the principals of every task in a Markdown file.
+
+    Example: pa-bench leaderboard results/benchmark --out LEADERBOARD.md
+    """
+    from baselines.benchmark import leaderboard as board
+
+    with plain_errors():
+        board.write(directory, out)
+    typer.echo(f"leaderboard: {out}")
+
+
+class _WithClaims(TyperCommand):
+    """Its help lists the claims, which are imported only then."""
+
+    def format_help(self, *arguments: Any) -> None:
+        from baselines.reproduce import CLAIMS
+
+        lines = "\n\n".join(f"{claim.name}: {claim.about}" for claim in CLAIMS.values())
+        self.help = f"{self.help}\n\n{lines}\n\nall: every page, one after the other."
+        super().format_help(*arguments)
+
+
+@app.command(cls=_WithClaims)
+def reproduce(
+    name: str = typer.Argument(help="A claim, see above, or all."),
+    quick: bool = typer.Option(False, help="A small version: all within about two minutes."),
+    seeds: int | None = typer.Option(None, min=2, help="Seeds of everything; by default each claim's own numbers."),
+    workers: int | None = WORKERS,
+    out: Path | None = typer.Option(
+        None,
+        help="Folder of the results; an interrupted command resumes. Default: results/reproduce, or results/quick.",
+    ),
+    page: Path | None = typer.Option(
+        None, help="File of the page, or with all the folder of the pages; figures go beside. Default: in --out."
+    ),
+    quiet: bool = QUIET,
+) -> None:
+    """Measure a claim of a paper, or of this package, and write its page.
+
+    Example: pa-bench reproduce theorems --page docs/theorems.md
+    """
+    with plain_errors():
+        from baselines.reproduce import CLAIMS
+        from baselines.reproduce.claim import Study
+        from pa_env.checks import known
+
+        known("name", name, ("all", *CLAIMS))
+        folder = out or Path("results/quick" if quick else "results/reproduce")
+        failures = []
+        for claim in CLAIMS.values() if name == "all" else (CLAIMS[name],):
+            file = page if page and name != "all" else (page or folder) / f"{claim.name}.md"
+            options = [*(["--quick"] if quick else []), *([] if seeds is None else ["--seeds", str(seeds)])]
+            command = " ".join(["pa-bench", "reproduce", claim.name, *options, "--page", str(file)])
+            evidence = claim.measure(Study(folder / claim.name, command, quick, seeds, workers, quiet))
+            claim.write(evidence, file)
+            failures += evidence.failures
+            typer.echo(f"page: {file}")
+    report_failures(failures)
