@@ -217,15 +217,16 @@ def tune(
 def speed(
     only: str = typer.Option("", help="Run only the rows whose name contains this."),
     repeats: int = typer.Option(9, min=1, help="Timings of each side; the best counts."),
+    against: Path | None = typer.Option(None, help="Folder of another checkout of the package, timed in turn."),
 ) -> None:
-    """Time the game against yardsticks of this machine, interleaved, and print the ratios.
+    """Time the game against yardsticks of this machine, interleaved, and print ratios and rounds a second.
 
-    Example: pa-bench speed --only held
+    Example: pa-bench speed --only held --against ../before
     """
     from baselines.speed import table
 
     with plain_errors():
-        table.show(only, repeats)
+        table.show(only, repeats, against)
 
 
 @app.command()

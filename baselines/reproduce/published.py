@@ -33,8 +33,8 @@ ABOUT = (
     "The experiments of Scheid et al. (ICML 2024, arXiv 2403.03811), on their instances with Gaussian rewards of"
     " variance 1 and an agent that knows its means. Their regret counts gaps only: the sum over rounds of max_a"
     " (theta_a + mu_a) - (theta_A + mu_A), so that payments cost nothing. Means over runs, ± half a 95% interval"
-    f" where it is known; each published number is a mean over {PUBLISHED_RUNS} runs. `distance` is in combined standard"
-    f" errors; one that is not published is taken to be that of {PUBLISHED_RUNS} of our runs."
+    f" where it is known; each published number is a mean over {PUBLISHED_RUNS} runs. `distance` is in combined"
+    f" standard errors; one that is not published is taken to be that of {PUBLISHED_RUNS} of our runs."
 )
 
 

@@ -2,9 +2,7 @@
 
 Inside::
 
-    table.py       the table
-    row.py         a row: ours and a yardstick
-    agents.py      rows of agents
-    cost.py        what the benchmark costs beside the game
-    numpy_loop.py  the yardstick of simulations
+    table.py  the table, beside another checkout if asked for
+    rows.py   its rows: ours and a yardstick
+    cost.py   what the benchmark costs beside the game
 """

@@ -1,4 +1,4 @@
-"""What the benchmark costs beside the game itself: two numbers for ``python -m baselines speed``."""
+"""What the benchmark costs beside the game itself: two numbers for ``pa-bench speed``."""
 
 import tempfile
 import time

@@ -1,5 +1,6 @@
 """The command line at a tiny size."""
 
+import math
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ from baselines.benchmark.blocks import Block, attempt
 from baselines.reproduce import CLAIMS
 from baselines.speed import cost
 from baselines.speed import table as speed
+from baselines.speed.rows import SpeedRow
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
@@ -83,11 +85,37 @@ def test_files_in_the_current_folder_do_not_pose_as_libraries(command: str, tmp_
     assert len(list(tmp_path.glob("out/blocks/*.parquet"))) == 2
 
 
-def test_speed_prints_the_rows_asked_for() -> None:
-    shown = CliRunner().invoke(app, ["speed", "--only", "held offer, K = 5, empirical", "--repeats", "1"])
-    assert shown.exit_code == 0
-    assert "draws" in shown.output
+def test_speed_prints_the_rows_asked_for_beside_another_checkout(tmp_path: Path) -> None:
+    """This very package is the other one; a folder without it is refused."""
+    row = ["speed", "--only", "held offer, K = 5, empirical", "--repeats", "1", "--against"]
+    shown = CliRunner().invoke(app, [*row, str(Path(pa_env.__file__).parents[1])])
+    assert shown.exit_code == 0, shown.output
+    assert re.search(r"held offer, K = 5, empirical-mean, [\d.]+, [\d.]+ draws a round, at most 2.2, ", shown.stderr)
+    assert re.search(r", [\d.]+, [\d.]+ x as fast$", shown.stderr.strip())
     assert "CartPole" not in shown.output
+    refused = CliRunner().invoke(app, [*row, str(tmp_path)])
+    assert refused.exit_code == 1
+    assert f"against = '{tmp_path}' has no folder pa_env: name a checkout" in refused.stderr
+
+
+def test_a_goal_that_is_missed_is_shown_as_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    goals = {"never": 0.0, "always": 1e9}
+    rows = [SpeedRow(name, lambda: int, 1, lambda: int, 1, "of a call", goal) for name, goal in goals.items()]
+    monkeypatch.setattr(speed, "rows", lambda: rows)
+    monkeypatch.setattr(speed, "QUANTITIES", ())
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = CliRunner().invoke(app, ["speed"]).stdout
+    assert re.search(r"never .* MISSED", shown)
+    assert re.search(r"always .* yes", shown)
+
+
+def test_another_checkout_leaves_out_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "pa_env").mkdir()
+    (tmp_path / "pa_env" / "__init__.py").touch()
+    row = next(row for row in speed.rows() if row.name.startswith("held"))
+    with speed.checkout(tmp_path) as other:
+        assert math.isnan(other.seconds(row))
+        assert math.isnan(other.seconds(row))
 
 
 def test_speed_says_that_nothing_matches() -> None:
@@ -100,10 +128,30 @@ def test_the_version() -> None:
     assert CliRunner().invoke(app, ["--version"]).output.strip() == f"principal-agent-env {pa_env.__version__}"
 
 
-def test_every_speed_row_has_work_and_a_target() -> None:
-    rows = [*speed.rows(), *speed.agents(), *speed.simulations(), *speed.many_episodes()]
-    assert len({row.name for row in rows}) == len(rows) >= 15
-    assert all(row.work > 0 and row.yardstick_work > 0 and row.target > 0 for row in rows)
+def test_every_speed_row_has_rounds_and_a_goal() -> None:
+    rows = list(speed.rows())
+    assert len({row.name for row in rows}) == len(rows) >= 25
+    assert all(row.rounds > 0 and row.yardstick_rounds > 0 and row.goal > 0 for row in rows)
+    assert all(row.yardstick is not None or row.unit.startswith("us ") for row in rows)
+
+
+def test_the_goals_of_speed() -> None:
+    goals = {row.name: row.goal for row in speed.rows()} | {each.name: each.goal for each in speed.QUANTITIES}
+    expected = {
+        "gym.make": 3.0,
+        "AEC env()": 3.0,
+        "batched, 64 copies": 7.0,
+        "batched, 1024 copies": 2.0,
+        "batched, 4096 copies": 1.2,
+        "held offer, K = 5, empirical-mean": 2.2,
+        "held offer, K = 5, exploratory": 3.5,
+        "10,000 episodes, profit-target, T = 200": 1.5,
+        "agent: compiled by a user, held": 4.0,
+        "10,000 episodes, elimination, T = 200": 100.0,
+        "first reset and step, nothing compiled": 8.0,
+        "first simulation after that": 4.0,
+    }
+    assert goals | expected == goals
 
 
 def test_the_yardstick_of_turns_has_the_pygame_that_gymnasium_and_pettingzoo_want() -> None:
