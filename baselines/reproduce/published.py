@@ -19,8 +19,7 @@ from baselines.benchmark.statistics import NORMAL_ENDS, Estimate, estimate
 from baselines.principal import Principal, Rounds
 from baselines.reproduce.claim import Claim, Evidence, Measurement, Study
 from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
-from baselines.scripted.peers.ipa import IPA
-from baselines.scripted.peers.net_ucb import net_ucb
+from baselines.scripted.peers.ipa import IPA, net_ucb
 from baselines.scripted.simple import Oracle
 from baselines.simulation import simulate
 from pa_env.instances import IPA_K5, IPA_K50

@@ -11,14 +11,11 @@ import pytest
 from baselines import Principal, simulate
 from baselines.principal import Follow
 from baselines.registry import label
-from baselines.scripted.peers import epsilon_greedy_rule, exploration, revealed, robust_epsilon_greedy
-from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
-from baselines.scripted.peers.epsilon_greedy_rule import Own
-from baselines.scripted.peers.exploration import Entry, padding
-from baselines.scripted.peers.least_violation import learn
-from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
+from baselines.scripted.peers import epsilon_greedy, revealed_preferences, robust_epsilon_greedy
+from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy, GreedyEntry, padding
+from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy, learn
 from pa_env import IID, make_agent
-from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled
 from pa_env.rules import SIGNATURE
 
 from .helpers import Floats, drive, greedy
@@ -37,8 +34,8 @@ def memory_of(principal: Principal) -> Floats:
 
 def estimate_of(principal: Principal) -> Floats:
     """s_hat."""
-    module = epsilon_greedy_rule.arrays_of if isinstance(principal, EpsilonGreedy) else robust_epsilon_greedy.answers_of
-    return np.asarray(module(memory_of(principal), principal.n_arms).s_hat)
+    module: Any = epsilon_greedy if isinstance(principal, EpsilonGreedy) else robust_epsilon_greedy
+    return np.asarray(module.LAYOUT.arrays(memory_of(principal), principal.n_arms).s_hat)
 
 
 def agents(mu: Any) -> dict[str, Agent]:
@@ -84,7 +81,7 @@ def test_epsilon_greedy_makes_the_offers_of_the_plain_one(n_arms: int, variant: 
     agent = agents([0.35, 0.8, 0.55, 0.1, 0.6][:n_arms])[kind]
     assert play_beside(principal, plain, agent, 160) == {False, True}
     if kind != "errs":
-        assert memory_of(principal)[Own.CONTRADICTED] == (n_arms > 1 and kind == "plays at random")
+        assert memory_of(principal)[GreedyEntry.CONTRADICTED] == (n_arms > 1 and kind == "plays at random")
 
 
 @pytest.mark.parametrize("kind", ["knows", "errs", "plays at random"])
@@ -100,8 +97,8 @@ def test_the_stand_in_makes_the_offers_of_the_plain_one(n_arms: int, window: int
 @pytest.mark.parametrize(
     ("rule", "make"),
     [
-        (epsilon_greedy_rule.epsilon_greedy_rule, lambda K: EpsilonGreedy(K, 400, m=40, variant="every-round")),
-        (epsilon_greedy_rule.epsilon_greedy_rule, lambda K: EpsilonGreedy(K, 400, m=40)),
+        (epsilon_greedy.epsilon_greedy_rule, lambda K: EpsilonGreedy(K, 400, m=40, variant="every-round")),
+        (epsilon_greedy.epsilon_greedy_rule, lambda K: EpsilonGreedy(K, 400, m=40)),
         (robust_epsilon_greedy.robust_rule, lambda K: RobustEpsilonGreedy(K, 400, m=2.0, window=60)),
     ],
 )
@@ -129,7 +126,7 @@ def test_the_rules_stay_within_their_arrays(rule: Callable[[], Any], make: Calla
 
 @pytest.fixture(scope="module")
 def smallest_means() -> Callable[[Floats], Floats | None]:
-    inner = revealed.smallest_means
+    inner = revealed_preferences.smallest_means
 
     def program(limits: Any, s: Any) -> bool:
         return inner(limits, s)
@@ -177,7 +174,7 @@ def test_smallest_means_by_hand(smallest_means: Callable[[Floats], Floats | None
 @pytest.fixture(scope="module")
 def robust_estimate() -> Callable[..., list[Floats]]:
     """The s_hat after each of some answers, with a window."""
-    answers_of = inlined(robust_epsilon_greedy.answers_of)
+    answers_of = robust_epsilon_greedy.answers_of
 
     def program(memory: Any, i: int, offer: Any, arm: int) -> None:
         learn(answers_of(memory, offer.size), i, offer, arm)
@@ -188,7 +185,7 @@ def robust_estimate() -> Callable[..., list[Floats]]:
         memory, found = robust_epsilon_greedy.fresh_memory(offers.shape[1], window), []
         for i, (offer, arm) in enumerate(zip(offers, played, strict=True)):
             checked(memory, i % window, offer, arm)
-            found.append(robust_epsilon_greedy.answers_of(memory, offers.shape[1]).s_hat.copy())
+            found.append(robust_epsilon_greedy.LAYOUT.arrays(memory, offers.shape[1]).s_hat.copy())
         return found
 
     return estimates
@@ -271,7 +268,7 @@ def test_a_refused_offer_teaches_the_variant_that_learns_from_every_round_only()
         principal.reset(seed=1)
         drive(principal, greedy([0.0, 0.9]), [1.0, 0.0], 3)  # the third offer is 0 on arm 0: refused
         principal.offer()
-        changes[variant] = epsilon_greedy_rule.arrays_of(memory_of(principal), 2).limits.tolist()
+        changes[variant] = epsilon_greedy.LAYOUT.arrays(memory_of(principal), 2).limits.tolist()
     nothing = [[math.inf, math.inf], [math.inf, math.inf]]
     # 1 on arm 0, played: s_1 - s_0 <= 1. 1 on arm 1, played: s_0 - s_1 <= 1, then 0 on arm 0, refused: <= 0.
     assert changes == {"as-published": nothing, "gross": nothing, "every-round": [[math.inf, 1.0], [0.0, math.inf]]}
@@ -328,7 +325,7 @@ def test_what_is_added_to_a_price_counts_one_exploration_less(eta: int, beta: fl
     principal, choose = EpsilonGreedy(2, 100, m=1e9, variant="gross"), greedy([0.4, 0.7])
     principal.reset(seed=1)
     drive(principal, choose, [0.2, 0.9], 2 + eta)
-    memory_of(principal)[Entry.M] = 0.0  # no exploration from now on
+    memory_of(principal)[GreedyEntry.M] = 0.0  # no exploration from now on
     made, s = principal.offer(), estimate_of(principal)
     k = int((principal.theta_hat + s).argmax())
     assert made[k] == pytest.approx(s.max() - s[k] + 2 * beta)
@@ -341,7 +338,7 @@ def test_contradicting_answers_leave_the_estimate_as_it_was() -> None:
     seen = []
     for _ in range(3000):
         drive(principal, lambda offer: int(rng.integers(2)), [0.2, 0.9], 1)
-        seen.append((bool(memory_of(principal)[Own.CONTRADICTED]), estimate_of(principal).tolist()))
+        seen.append((bool(memory_of(principal)[GreedyEntry.CONTRADICTED]), estimate_of(principal).tolist()))
     first = seen.index((True, seen[-1][1]))
     assert 0 < first < 1000
     assert all(entry == seen[first] for entry in seen[first:])
@@ -358,7 +355,7 @@ def test_seeds_and_episodes_have_keys_of_their_own() -> None:
     for seed in (1, 2, None, None):
         principal.reset(seed)
         memory = memory_of(principal)
-        keys.add((memory[exploration.Entry.KEY_HIGH], memory[exploration.Entry.KEY_LOW]))
+        keys.add((memory[GreedyEntry.KEY], memory[GreedyEntry.KEY_LOW]))
         assert all(0 <= half < 2**32 and half == int(half) for half in (*keys,)[-1])
     assert len(keys) == 4
 

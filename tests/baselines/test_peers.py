@@ -13,12 +13,11 @@ from numpy.testing import assert_array_equal
 from baselines import Principal, hold, simulate
 from baselines.principal import Follow, Hold, Rounds
 from baselines.scripted.ours.explore_then_commit import ExploreThenCommit
-from baselines.scripted.peers import lin_ucb
+from baselines.scripted.peers import c_ipa, ipa
 from baselines.scripted.peers.belgic import Belgic
-from baselines.scripted.peers.c_ipa import CIPA, Ellipsoid
+from baselines.scripted.peers.c_ipa import CIPA, Ellipsoid, LinUcbEntry
 from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy
-from baselines.scripted.peers.ipa import IPA
-from baselines.scripted.peers.net_ucb import incentives_of, net_ucb
+from baselines.scripted.peers.ipa import IPA, net_ucb
 from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
 from pa_env import IID, Linear, make_agent
 
@@ -99,7 +98,7 @@ def prices(principal: Principal) -> Floats:
     principal.offer()  # by now it has taken in the last probe
     request = principal.request()
     assert isinstance(request, Follow)
-    return incentives_of(request.memory, principal.n_arms)
+    return ipa.LAYOUT.arrays(request.memory, principal.n_arms).incentives
 
 
 @given(
@@ -293,7 +292,7 @@ def test_c_ipa_never_loses_s_and_is_never_refused(dim: int, seed: int, ties: str
     assert principal.knowledge.contains(instance.s)
     request = principal.request()
     assert isinstance(request, Follow)
-    price = request.memory[lin_ucb.INCENTIVES :][: len(arms)]
+    price = c_ipa.LAYOUT.arrays(request.memory, len(arms)).incentives
     excess = price - (instance.mu.max() - instance.mu)
     assert (excess > 0).all()
     assert (excess <= 4 / horizon).all()
@@ -373,7 +372,7 @@ def test_c_ipa_offers_what_linucb_says() -> None:
     infos, offers, _ = step_through(principal, SEED, instance=DYADIC, agent="oracle")
     request, arms = principal.request(), DYADIC.arms
     assert isinstance(request, Follow)
-    start = principal.horizon - int(request.memory[lin_ucb.HEARD]) - 1  # the rule was not told of the last round
+    start = principal.horizon - int(request.memory[LinUcbEntry.ROUND]) - 1  # the rule was not told of the last round
     assert 20 < start < 120
     values = arms @ principal.knowledge.centre
     price = values.max() - values + 2 / horizon

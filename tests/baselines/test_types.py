@@ -8,9 +8,10 @@ from scipy.optimize import brentq
 
 import baselines
 from baselines.reproduce import own_regret, types
-from baselines.scripted.peers.price_grid import LOSSES, Entry, PriceGrid, price_grid_rule
+from baselines.scripted.peers.price_grid import LAYOUT, GridEntry, PriceGrid, price_grid_rule
 from pa_env import make_agent
 from pa_env.kernel.draws import U64, uniform
+from pa_env.rules import read_key
 
 K, T = 3, 300
 
@@ -44,7 +45,7 @@ def test_price_grid_is_tsallis_inf_over_single_arm_prices(lipschitz: float) -> N
     principal = PriceGrid(K, T, lipschitz)
     principal.reset(seed=4)
     memory = principal.request().memory  # type: ignore[union-attr]
-    key = (int(memory[Entry.KEY_HIGH]) << 32) | int(memory[Entry.KEY_LOW])
+    key = int(read_key(memory, GridEntry.KEY))
     for (arm, reward), expected in zip(answers, plain_price_grid(lipschitz, key, answers), strict=True):
         np.testing.assert_allclose(principal.offer(), expected, rtol=0, atol=1e-12)
         principal.observe(arm, reward)
@@ -54,12 +55,11 @@ def test_its_probabilities_sum_to_one() -> None:
     principal = PriceGrid(K, 5000, 5.0)
     run = baselines.simulate(principal, agent=make_agent("types", temperature=0.2), seed=1)
     assert np.isfinite(run.regret_fixed).all()
-    memory = np.zeros(LOSSES + 1 + K * 20)
-    memory[Entry.WIDTH], memory[Entry.NORMALISER] = 0.05, -np.inf
+    memory = LAYOUT.zeros(K, actions=1 + K * 20, width=0.05, normaliser=-np.inf)
     plays, sums, offer, rng = np.zeros(K, np.int64), np.zeros(K), np.zeros(K), np.random.default_rng(2)
     for t in range(1, 400):
         price_grid_rule()(memory, plays, sums, t % K if t > 1 else -1, float(rng.integers(2)), offer)
-        law = (2 / (2 / math.sqrt(t) * (memory[LOSSES:] - memory[Entry.NORMALISER]))) ** 2
+        law = (2 / (2 / math.sqrt(t) * (LAYOUT.arrays(memory, K).losses - memory[GridEntry.NORMALISER]))) ** 2
         assert law.sum() == pytest.approx(1.0, abs=1e-9)
 
 

@@ -2,16 +2,11 @@
 
 Inside::
 
-    ipa.py                    IPA
-    net_ucb.py                UCB on net rewards, its second half
-    c_ipa.py                  C-IPA
-    lin_ucb.py                LinUCB on net rewards, its second half
+    ipa.py                    IPA, with the UCB that is its second half and BELGIC's
+    c_ipa.py                  C-IPA, its linear variant, with LinUCB
     belgic.py                 BELGIC
     epsilon_greedy.py         epsilon-greedy
-    epsilon_greedy_rule.py    its compiled rule
     robust_epsilon_greedy.py  a stand-in for its robust version
-    exploration.py            what both rules share
-    revealed.py               what answers reveal about means
-    least_violation.py        the means that answers contradict least
+    revealed_preferences.py   what answers reveal about means, for both
     price_grid.py             prices on a grid by Tsallis-INF
 """

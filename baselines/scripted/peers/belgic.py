@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from baselines.principal import Principal, Rounds, hold
-from baselines.scripted.peers.net_ucb import net_ucb
+from baselines.scripted.peers.ipa import net_ucb
 from pa_env.checks import at_least
 
 
@@ -18,9 +18,9 @@ class Belgic(Principal):
     An agent whose regret in n rounds is at most C n^kappa refuses a good offer a limited number of times. For each arm,
     ceil(beta log2 T) batches of ceil(T^alpha) rounds offer the middle of [lo, hi]; more than C T^(alpha kappa + beta)
     refusals raise lo to the middle, fewer lower hi to it. Then tau_a = hi + T^-beta + C T^((kappa - 1)/2), and UCB with
-    these prices plays the rest of the game (:mod:`baselines.scripted.peers.net_ucb`). The thresholds are our
-    reconstruction.
-    So is the credit of a refused round: as in IPA's code, the arm played gets X, since nothing was paid for it.
+    these prices plays the rest of the game (:func:`baselines.scripted.peers.ipa.net_ucb`). The thresholds are our
+    reconstruction. So is the credit of a refused round: as in IPA's code, the arm played gets X, since nothing was paid
+    for it.
 
     Guarantee, the paper's: sublinear regret if beta < alpha (1 - kappa), against agents with such a regret in every
     interval of rounds.

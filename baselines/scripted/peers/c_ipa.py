@@ -1,18 +1,23 @@
 """C-IPA, the linear variant of IPA, for an agent that knows its parameter (Scheid et al., ICML 2024).
 
-Source: "Incentivized Learning in Principal-Agent Bandit Games", arXiv 2403.03811.
+Source: "Incentivized Learning in Principal-Agent Bandit Games", arXiv 2403.03811. LinUCB is that of Abbasi-Yadkori,
+Pal & Szepesvari, "Improved Algorithms for Linear Stochastic Bandits" (NeurIPS 2011), with ridge parameter 1.
 """
 
+import functools
 import math
 from collections.abc import Generator
+from enum import IntEnum
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.principal import Hold, Outcome, Principal, Rounds, hold
-from baselines.scripted.peers.lin_ucb import lin_ucb
+from baselines.principal import Follow, Hold, Outcome, Principal, Rounds, follow, hold
+from baselines.scripted.memory import N_ARMS, Layout, PerArm
 from pa_env.checks import at_least, vectors
 from pa_env.kernel.layout import Floats
+from pa_env.rules import Rule, compile_rule
 
 
 class CIPA(Principal):
@@ -21,17 +26,17 @@ class CIPA(Principal):
     S is a set that contains s, at first the unit ball, and z its centre. a2 = argmax <z, a>, and a1 is the arm with the
     widest S in the direction a2 - a1. While that width is above 1/T, <z, a2 - a1> is offered on a1. If a1 is played,
     <s, a2 - a1> is at most the offer; otherwise <s, A - a1> is at least the offer for the arm A played. S is cut
-    accordingly. Then pihat_a = max_b <z, b> - <z, a> + 2/T, and LinUCB (:mod:`baselines.scripted.peers.lin_ucb`) on
-    y = X - pihat_A + max_b <z, b>, whose mean is <nu + z, A> - 2/T, offers pihat_a on its choice.
+    accordingly. Then pihat_a = max_b <z, b> - <z, a> + 2/T, and LinUCB on y = X - pihat_A + max_b <z, b>, whose mean is
+    <nu + z, A> - 2/T, offers pihat_a on its choice. Its radius after n rounds is
+    2 + noise sqrt(2 log T + d log(1 + n/d)), where 2 bounds |nu + z|.
 
     S is an ellipsoid here. A cut is replaced by the smallest ellipsoid around it, so s is never lost. The rule for the
     pair (a1, a2) is ours and valid; the paper's own rule is not known to us.
 
-    Guarantee, the paper's: regret O(d sqrt(T) log T) against the oracle agent. The search takes about 80, 500 and 2000
-    rounds for d = 2, 5, 10 at T = 1e4.
+    Guarantee, the paper's: regret O(d sqrt(T) log T) against the oracle agent.
 
     Where it fails: against an agent that learns or explores. An answer that leaves S empty ends the search, and z may
-    leave the unit ball (norms above 2 were seen), so that the radius of LinUCB has no guarantee.
+    leave the unit ball, so that the radius of LinUCB has no guarantee.
 
     Args:
         n_arms: Number of arms K, at least 1.
@@ -51,7 +56,7 @@ class CIPA(Principal):
     def rounds(self) -> Rounds:
         """Search s, then LinUCB."""
         centre = yield from self.search()  # z
-        yield lin_ucb(self, self.arms, self.arms @ centre, self.noise)
+        yield self.lin_ucb(self.arms @ centre)
 
     def search(self) -> Generator[Hold, Outcome, Floats]:
         """A point z with |<s - z, a2 - a>| <= 1/(2T) for all arms a."""
@@ -72,6 +77,16 @@ class CIPA(Principal):
                 done = self.knowledge.cut(self.arms[asked] - self.arms[played], -price)
             if not done:
                 return self.knowledge.centre
+
+    def lin_ucb(self, values: Floats) -> Follow:
+        """A request for the rest of the game, LinUCB at the prices of an agent with the means ``values`` (n_arms,)."""
+        dim, T = self.arms.shape[1], self.horizon
+        log, largest = 2 * math.log(T), float(values.max())
+        memory = LAYOUT.zeros(self.n_arms, dim=dim, noise=self.noise, log=log, largest=largest)
+        state = LAYOUT.arrays(memory, self.n_arms)
+        state.incentives[:] = values.max() - values + 2 / T  # pihat
+        state.arms[:], state.inverse[:] = self.arms, np.eye(dim)
+        return follow(lin_ucb_rule(), memory, T)
 
 
 class Ellipsoid:
@@ -120,3 +135,68 @@ class Ellipsoid:
         flattened = self.shape - 2 * (1 + d * depth) / ((d + 1) * (1 + depth)) * np.outer(step, step)
         self.shape = d**2 / (d**2 - 1) * (1 - depth**2) * (flattened + flattened.T) / 2
         return True
+
+
+class LinUcbEntry(IntEnum):
+    """Indices of the numbers in the memory of LinUCB."""
+
+    DIM = 0  # d
+    NOISE = 1
+    LOG = 2  # 2 log T
+    ROUND = 3  # rounds learnt from, n
+    LARGEST = 4  # max_b <z, b>
+
+
+class LinUcbArrays(NamedTuple):
+    """The arrays in the memory of LinUCB."""
+
+    incentives: PerArm  # pihat
+    arms: Annotated[Any, N_ARMS, LinUcbEntry.DIM]
+    inverse: Annotated[Any, LinUcbEntry.DIM, LinUcbEntry.DIM]  # V^-1, where V = I + sum of A A'
+    moments: Annotated[Any, LinUcbEntry.DIM]  # sum of y A
+    product: Annotated[Any, LinUcbEntry.DIM]  # room: V^-1 A
+
+
+LAYOUT = Layout(LinUcbEntry, LinUcbArrays)
+lin_ucb_arrays = LAYOUT.compiled
+
+
+@functools.cache
+def lin_ucb_rule() -> Rule:
+    """The compiled rule; V^-1 follows V by the Sherman-Morrison formula."""
+
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        state, d = lin_ucb_arrays(memory, offer.size), int(memory[LinUcbEntry.DIM])
+        arms, inverse, product = state.arms, state.inverse, state.product
+        if arm >= 0:
+            memory[LinUcbEntry.ROUND] += 1
+            y = reward - state.incentives[arm] + memory[LinUcbEntry.LARGEST]
+            scale = 1.0
+            for i in range(d):
+                product[i] = 0.0
+                state.moments[i] += y * arms[arm, i]
+                for j in range(d):
+                    product[i] += inverse[i, j] * arms[arm, j]
+                scale += product[i] * arms[arm, i]
+            for i in range(d):
+                for j in range(d):
+                    inverse[i, j] -= product[i] * product[j] / scale
+        growth = d * math.log(1 + memory[LinUcbEntry.ROUND] / d)
+        radius = 2 + memory[LinUcbEntry.NOISE] * math.sqrt(memory[LinUcbEntry.LOG] + growth)
+        target, best = 0, -np.inf
+        for b in range(offer.size):
+            offer[b] = 0.0
+            mean, variance = 0.0, 0.0
+            for i in range(d):
+                along = 0.0
+                for j in range(d):
+                    along += inverse[i, j] * arms[b, j]
+                mean += along * state.moments[i]
+                variance += along * arms[b, i]
+            index = mean + radius * math.sqrt(max(0.0, variance))
+            if index > best:
+                target, best = b, index
+        offer[target] = state.incentives[target]
+        return target
+
+    return compile_rule(rule, trusted=True)

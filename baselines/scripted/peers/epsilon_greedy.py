@@ -1,13 +1,25 @@
 """Epsilon-greedy that learns the agent's means from its choices (Dogan, Shen & Aswani, arXiv 2304.07407).
 
 Source: "Repeated Principal-Agent Games with Unobserved Agent Rewards and Perfect-Knowledge Agents", in the form in
-which the authors of IPA (Scheid et al., ICML 2024, arXiv 2403.03811) coded it for their comparison.
+which the authors of IPA (Scheid et al., ICML 2024, arXiv 2403.03811) coded it for their comparison. The random offers
+and the price of the best arm, at the end, are those of the robust stand-in too.
 """
 
+import functools
+import math
+from enum import IntEnum
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.peers.epsilon_greedy_rule import Own, epsilon_greedy_rule, fresh_memory
-from baselines.scripted.peers.exploration import Entry, write_key
+from baselines.scripted.memory import N_ARMS, Layout, PerArm
+from baselines.scripted.peers.revealed_preferences import smallest_means, tighten
 from pa_env.checks import at_least, known
+from pa_env.kernel.compiling import inlined
+from pa_env.kernel.draws import uniform
+from pa_env.kernel.layout import NO_ARM
+from pa_env.rules import Rule, compile_rule, read_key, write_key
 
 
 class EpsilonGreedy(Principal):
@@ -21,11 +33,7 @@ class EpsilonGreedy(Principal):
        beta = sqrt(log(max(eta - 1, 1)) / max(1, eta - 1)).
 
     The point: their code takes the one that the solver HiGHS returns for a linear program without an objective. Ours
-    takes the smallest, which is smallest in every component at once. In runs against the oracle agent HiGHS returned
-    this very point for 536 of 570 programs with 5 arms, and for 53 of 316 with 50, where it shared 95 % of the
-    components; against a learning agent, while its answers agreed, for none of 6. Regrets differ by at most 1.3
-    standard errors: in the three settings of ``pa-bench reproduce published`` they were 813 ± 12, 1941 ± 192 and
-    5931 ± 5 with HiGHS (600, 600 and 60 runs), and are 799 ± 10, 1621 ± 175 and 5914 ± 17 (600 runs each).
+    takes the smallest, which is smallest in every component at once.
 
     Guarantee: the policy of the paper has regret O(max{K, sqrt(log T)} sqrt(T)) against the oracle agent. We know of
     none for this form.
@@ -57,9 +65,149 @@ class EpsilonGreedy(Principal):
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""
-        memory = fresh_memory(self.n_arms)
-        write_key(memory, self.rng)
-        memory[Entry.M] = self.m
-        memory[Own.CHARGED] = self.variant == "as-published"
-        memory[Own.EVERY_ROUND] = self.variant == "every-round"
+        charged, every_round = self.variant == "as-published", self.variant == "every-round"
+        memory = LAYOUT.zeros(self.n_arms, m=self.m, charged=charged, every_round=every_round)
+        LAYOUT.arrays(memory, self.n_arms).limits[:] = np.inf
+        write_key(memory, GreedyEntry.KEY, episode_key(self.rng))
         yield follow(epsilon_greedy_rule(), memory, self.horizon)
+
+
+class GreedyEntry(IntEnum):
+    """Indices of the numbers in the rule's memory."""
+
+    ROUND = 0  # rounds already played
+    KEY = 1  # of the random numbers, its upper and its lower 32 bits
+    KEY_LOW = 2
+    M = 3  # the parameter m
+    EXPLORING = 4  # 1 if the last offer was random
+    EXPLORED = 5  # explorations so far, eta
+    MARGIN = 6  # what is added to a price, 2 beta
+    CHARGED = 7  # 1 if what is paid for an arm is subtracted from its rewards
+    EVERY_ROUND = 8  # 1 if bounds are learnt from every round, not from explorations alone
+    CHANGED = 9  # 1 if a bound has changed since s_hat was estimated
+    CONTRADICTED = 10  # 1 once no point is within the bounds
+
+
+class GreedyArrays(NamedTuple):
+    """The arrays in the rule's memory."""
+
+    s_hat: PerArm
+    trial: PerArm  # room for the next s_hat
+    credits: PerArm  # rewards X of each arm, minus what was paid if that is charged
+    offered: PerArm  # the last offer
+    limits: Annotated[Any, N_ARMS, N_ARMS]  # [k, a] is the paper's B[a, k]
+
+
+LAYOUT = Layout(GreedyEntry, GreedyArrays)
+greedy_arrays = LAYOUT.compiled
+
+
+@functools.cache
+def epsilon_greedy_rule() -> Rule:
+    """The compiled rule."""
+
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        n_arms, t, state = offer.size, memory[GreedyEntry.ROUND], greedy_arrays(memory, offer.size)
+        if arm >= 0:
+            state.credits[arm] += reward - memory[GreedyEntry.CHARGED] * state.offered[arm]
+            learns = memory[GreedyEntry.EXPLORING] == 1.0 or memory[GreedyEntry.EVERY_ROUND] == 1.0
+            if learns and tighten(state.limits, state.offered, arm):
+                memory[GreedyEntry.CHANGED] = 1.0
+        target, exploring, key = NO_ARM, False, read_key(memory, GreedyEntry.KEY)
+        if t < n_arms:
+            target = offer_one(int(t), offer)
+        elif explores(key, t, n_arms, memory[GreedyEntry.M] / t):
+            exploring = True
+            offer_at_random(key, t, offer)
+            memory[GreedyEntry.EXPLORED] += 1.0
+            memory[GreedyEntry.MARGIN] = 2.0 * padding(memory[GreedyEntry.EXPLORED] - 1.0)
+        else:
+            estimate(memory, state)
+            target = offer_price(plays, state.credits, state.s_hat, memory[GreedyEntry.MARGIN], offer)
+        copy(offer, state.offered)
+        memory[GreedyEntry.EXPLORING] = exploring
+        memory[GreedyEntry.ROUND] = t + 1.0
+        return target
+
+    return compile_rule(rule, trusted=True)
+
+
+@inlined
+def estimate(memory: Any, state: GreedyArrays) -> None:
+    """Estimate s_hat again, if bounds have changed; if no point is within them it stays as it was."""
+    if memory[GreedyEntry.CHANGED] == 1.0 and memory[GreedyEntry.CONTRADICTED] == 0.0:
+        if smallest_means(state.limits, state.trial):
+            copy(state.trial, state.s_hat)
+        else:
+            memory[GreedyEntry.CONTRADICTED] = 1.0  # for good: bounds are never loosened
+    memory[GreedyEntry.CHANGED] = 0.0
+
+
+def episode_key(rng: np.random.Generator) -> int:
+    """Draw the 64-bit key of an episode's random numbers."""
+    high, low = rng.integers(2**32, size=2).tolist()
+    return int((high << 32) | low)
+
+
+@inlined
+def copy(source: Any, target: Any) -> None:
+    """Copy a vector's entries; Numba's own assignment would allocate memory, which these rules must not."""
+    for a in range(target.size):
+        target[a] = source[a]
+
+
+@inlined
+def random_number(key: Any, t: float, n_arms: int, which: int) -> float:
+    """One of the n_arms + 1 numbers, uniform in [0, 1), that belong to the round after t rounds."""
+    return uniform(key, int(t) * (n_arms + 1) + which + 1)
+
+
+@inlined
+def explores(key: Any, t: float, n_arms: int, probability: float) -> bool:
+    """Draw whether the round after t rounds explores."""
+    return random_number(key, t, n_arms, n_arms) < probability
+
+
+@inlined
+def offer_one(arm: int, offer: Any) -> int:
+    """The warm-up: 1 on an arm, which is returned."""
+    for a in range(offer.size):
+        offer[a] = 0.0
+    offer[arm] = 1.0
+    return arm
+
+
+@inlined
+def offer_at_random(key: Any, t: float, offer: Any) -> None:
+    """An exploration: pi ~ U[0, 1]^K."""
+    for a in range(offer.size):
+        offer[a] = random_number(key, t, offer.size, a)
+
+
+@inlined
+def offer_price(plays: Any, credits: Any, s_hat: Any, margin: float, offer: Any) -> int:
+    """Offer k = argmax theta_hat + s_hat its price, max s_hat - s_hat_k + margin, and return k.
+
+    Args:
+        plays: Plays of each arm.
+        credits: Their sums of rewards; theta_hat is the quotient, 0 for an arm never played.
+        s_hat: Estimates of the agent's means.
+        margin: What is added to the price.
+        offer: Output: the incentives.
+    """
+    k, best, highest = 0, -np.inf, s_hat[0]
+    for a in range(offer.size):
+        offer[a] = 0.0
+        index = credits[a] / max(plays[a], 1) + s_hat[a]
+        if index > best:
+            k, best = a, index
+        highest = max(highest, s_hat[a])
+    offer[k] = highest - s_hat[k] + margin
+    return k
+
+
+@inlined
+def padding(explorations: float) -> float:
+    """Half of what is added to a price after eta explorations: sqrt(log eta / eta), 0 for eta < 1."""
+    eta = max(1.0, explorations)
+    return math.sqrt(math.log(eta) / eta)

@@ -2,33 +2,18 @@
 
 import functools
 import math
-from collections.abc import Callable
 from enum import IntEnum
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
+from baselines.scripted.memory import Layout
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
-from pa_env.kernel.draws import U64, uniform
+from pa_env.kernel.draws import uniform
 from pa_env.kernel.layout import NO_ARM
-from pa_env.rules import compile_rule
-
-
-class Entry(IntEnum):
-    """Indices in the memory of the rule's numbers; after them come the estimated losses of the actions."""
-
-    ROUND = 0  # rounds already played
-    KEY_HIGH = 1  # the upper and the lower 32 bits of the key of the random numbers
-    KEY_LOW = 2
-    WIDTH = 3  # of the grid
-    NORMALISER = 4  # x
-    ACTION = 5  # of the last round
-    PROBABILITY = 6  # with which it was played
-
-
-LOSSES = len(Entry)  # where they begin
+from pa_env.rules import Rule, compile_rule, read_key, write_key
 
 
 class PriceGrid(Principal):
@@ -72,31 +57,54 @@ class PriceGrid(Principal):
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""
-        levels = math.ceil(1.0 / self.width)
-        memory = np.zeros(LOSSES + 1 + self.n_arms * levels)
-        memory[Entry.KEY_HIGH], memory[Entry.KEY_LOW] = self.rng.integers(2**32, size=2)
-        memory[Entry.WIDTH], memory[Entry.NORMALISER] = self.width, -np.inf
+        actions = 1 + self.n_arms * math.ceil(1.0 / self.width)
+        memory = LAYOUT.zeros(self.n_arms, actions=actions, width=self.width, normaliser=-np.inf)
+        high, low = self.rng.integers(2**32, size=2).tolist()
+        write_key(memory, GridEntry.KEY, (high << 32) | low)
         yield follow(price_grid_rule(), memory, self.horizon)
 
 
+class GridEntry(IntEnum):
+    """Indices of the numbers in the rule's memory."""
+
+    ROUND = 0  # rounds already played
+    KEY = 1  # of the random numbers, its upper and its lower 32 bits
+    KEY_LOW = 2
+    ACTIONS = 3  # how many there are: nothing, then the prices of each arm
+    WIDTH = 4  # of the grid
+    NORMALISER = 5  # x
+    ACTION = 6  # of the last round
+    PROBABILITY = 7  # with which it was played
+
+
+class GridArrays(NamedTuple):
+    """The arrays in the rule's memory."""
+
+    losses: Annotated[Any, GridEntry.ACTIONS]  # Lhat
+
+
+LAYOUT = Layout(GridEntry, GridArrays)
+grid_arrays = LAYOUT.compiled
+
+
 @inlined
-def normalise(memory: Any, rate: float) -> None:
+def normalise(memory: Any, losses: Any, rate: float) -> None:
     """Find x such that the probabilities sum to 1.
 
     Their sum is convex and increases in x, so Newton's method falls to the root from any x with a sum above 1: the last
     round's x, or the one that gives the action with the lowest loss probability 1.
     """
     lowest = np.inf
-    for k in range(LOSSES, memory.size):
-        lowest = min(lowest, memory[k])
-    x = memory[Entry.NORMALISER]
+    for k in range(losses.size):
+        lowest = min(lowest, losses[k])
+    x = memory[GridEntry.NORMALISER]
     fresh = not x < lowest
     if fresh or not np.isfinite(x):
         x, fresh = lowest - 2.0 / rate, True
     for _ in range(100):
         total = slope = 0.0
-        for k in range(LOSSES, memory.size):
-            root = 2.0 / (rate * (memory[k] - x))
+        for k in range(losses.size):
+            root = 2.0 / (rate * (losses[k] - x))
             total += root * root
             slope += root * root * root
         if total < 1.0 and not fresh:
@@ -106,39 +114,38 @@ def normalise(memory: Any, rate: float) -> None:
         x -= step
         if step <= 1e-12 * (lowest - x):
             break
-    memory[Entry.NORMALISER] = x
+    memory[GridEntry.NORMALISER] = x
 
 
 @functools.cache
-def price_grid_rule() -> Callable[..., int]:
+def price_grid_rule() -> Rule:
     """The compiled rule."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        t, first, n_actions = memory[Entry.ROUND] + 1.0, LOSSES, memory.size - LOSSES
-        levels = (n_actions - 1) // offer.size
+        t, losses = memory[GridEntry.ROUND] + 1.0, grid_arrays(memory, offer.size).losses
+        levels = (losses.size - 1) // offer.size
         if arm >= 0:
-            last = int(memory[Entry.ACTION])
+            last = int(memory[GridEntry.ACTION])
             price = 0.0
             if last > 0 and (last - 1) // levels == arm:
-                price = min(1.0, ((last - 1) % levels + 1) * memory[Entry.WIDTH])
-            memory[first + last] += 0.5 * (1.0 - reward + price) / memory[Entry.PROBABILITY]
+                price = min(1.0, ((last - 1) % levels + 1) * memory[GridEntry.WIDTH])
+            losses[last] += 0.5 * (1.0 - reward + price) / memory[GridEntry.PROBABILITY]
         rate = 2.0 / math.sqrt(t)
-        normalise(memory, rate)
-        key = (U64(memory[Entry.KEY_HIGH]) << U64(32)) | U64(memory[Entry.KEY_LOW])
-        left, action, probability = uniform(key, int(t)), 0, 1.0
-        for k in range(n_actions):
-            root = 2.0 / (rate * (memory[first + k] - memory[Entry.NORMALISER]))
+        normalise(memory, losses, rate)
+        left, action, probability = uniform(read_key(memory, GridEntry.KEY), int(t)), 0, 1.0
+        for k in range(losses.size):
+            root = 2.0 / (rate * (losses[k] - memory[GridEntry.NORMALISER]))
             action, probability = k, root * root
             left -= probability
             if left < 0.0:
                 break
-        memory[Entry.ROUND], memory[Entry.ACTION], memory[Entry.PROBABILITY] = t, action, probability
+        memory[GridEntry.ROUND], memory[GridEntry.ACTION], memory[GridEntry.PROBABILITY] = t, action, probability
         target = NO_ARM
         for a in range(offer.size):
             offer[a] = 0.0
         if action > 0:
             target = (action - 1) // levels
-            offer[target] = min(1.0, ((action - 1) % levels + 1) * memory[Entry.WIDTH])
+            offer[target] = min(1.0, ((action - 1) % levels + 1) * memory[GridEntry.WIDTH])
         return target
 
     return compile_rule(rule, trusted=True)

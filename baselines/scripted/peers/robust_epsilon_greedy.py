@@ -3,31 +3,46 @@
 Source of the idea: Dogan, Shen & Aswani, "Estimating and Incentivizing Imperfect-Knowledge Agents with Hidden
 Rewards". Their schedule, padding and loss are not known to us. This is not their algorithm, and its results say nothing
 about theirs.
+
+**The least violation.** Rounds i have offers pi_i and answers A_i. If s were its means, the agent would have lost
+
+    sum_i max_a (s_a + pi_ia) - (s_A_i + pi_iA_i).
+
+**What is minimal.** Assign to each round an arm x_i, such that every arm has as many rounds as it was played. Then the
+loss is at least sum_i pi_ix_i - pi_iA_i, whatever s is. The two are equal if each x_i is a best arm of its round under
+s, that is, if s_a - s_k <= pi_ik - pi_ia wherever x_i = k: then s minimises the loss. (The second problem is the dual
+of the first, a transportation problem.) These bounds are those of :mod:`baselines.scripted.peers.revealed_preferences`
+with x in the place of the answers; the two agree where answers do not contradict each other. Offers are in [0, 1],
+hence so is the smallest such s.
+
+**Adding an answer.** Its round is assigned to its best arm under s, say b. If b is not A, then b has one round too many
+and A one too few. One round is moved from each arm to the next along the path from b to A that loses least, which
+Dijkstra's algorithm finds (successive shortest paths). **Removing an answer.** If x_i is not A_i, a round is moved in
+the same way from A_i to x_i. Both take O(K^2 + W K) for W rounds, and finding s after them at most O(K^3).
 """
 
 import functools
-from collections.abc import Callable
 from enum import IntEnum
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.peers.exploration import (
-    Entry,
+from baselines.scripted.memory import N_ARMS, Layout, PerArm
+from baselines.scripted.peers.epsilon_greedy import (
     copy,
+    episode_key,
     explores,
     offer_at_random,
     offer_one,
     offer_price,
     padding,
-    write_key,
 )
-from baselines.scripted.peers.least_violation import Answers, learn
+from baselines.scripted.peers.revealed_preferences import TOLERANCE, smallest_means, tighten
 from pa_env.checks import at_least, whole
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.layout import NO_ARM, Floats
-from pa_env.rules import compile_rule
+from pa_env.rules import Rule, compile_rule, read_key, write_key
 
 
 class RobustEpsilonGreedy(Principal):
@@ -37,13 +52,12 @@ class RobustEpsilonGreedy(Principal):
     2. In round t explore with probability min(1, m t^-q): offer pi ~ U[0, 1]^K and record pi and the arm A played.
     3. Otherwise k = argmax theta_hat + s_hat is offered max s_hat - s_hat_k + 2 sqrt(log eta / eta) after eta
        explorations. s_hat is the smallest point of [0, 1]^K that minimises the sum over explorations of
-       max(0, max_a (s_a + pi_a) - (s_A + pi_A)), the agent's loss if s were its means; see
-       :mod:`baselines.scripted.peers.least_violation`.
+       max(0, max_a (s_a + pi_a) - (s_A + pi_A)), the agent's loss if s were its means.
 
     Guarantee: none for the stand-in. The paper's algorithm has regret O(poly(K) T^(11/12) sqrt(log T)).
 
-    Where it fails: random answers bias s_hat towards equal means (with 15 % of them, a difference of .7 was estimated
-    as .5), so it pays too little for arms that a strongly exploring agent dislikes.
+    Where it fails: random answers bias s_hat towards equal means, so it pays too little for arms that a
+    strongly exploring agent dislikes.
 
     Args:
         n_arms: Number of arms K, at least 1.
@@ -69,73 +83,165 @@ class RobustEpsilonGreedy(Principal):
     def rounds(self) -> Rounds:
         """One request for the whole game."""
         memory = fresh_memory(self.n_arms, min(self.window, self.horizon))
-        write_key(memory, self.rng)
-        memory[Entry.M], memory[Own.Q] = self.m, self.q
+        memory[RobustEntry.M], memory[RobustEntry.Q] = self.m, self.q
+        write_key(memory, RobustEntry.KEY, episode_key(self.rng))
         yield follow(robust_rule(), memory, self.horizon)
 
 
-class Own(IntEnum):
-    """Indices in the memory of the rule's own numbers, after those of :class:`Entry`."""
+class RobustEntry(IntEnum):
+    """Indices of the numbers in the rule's memory."""
 
-    Q = len(Entry)  # the parameter q
-    WINDOW = len(Entry) + 1  # W
-
-
-ARRAYS = len(Entry) + len(Own)  # where the arrays begin: the last offer, then those of the answers
-
-
-def answers_of(memory: Any, n_arms: int) -> Answers:
-    """The answers in a memory, not copied."""
-    K, W = n_arms, int(memory[Own.WINDOW])
-    square = ARRAYS + 4 * K
-    offers = square + K * K
-    rounds = offers + W * K
-    return Answers(
-        s_hat=memory[ARRAYS + K : ARRAYS + 2 * K],
-        loss=memory[ARRAYS + 2 * K : ARRAYS + 3 * K],
-        before=memory[ARRAYS + 3 * K : square],
-        limits=memory[square:offers].reshape(K, K),
-        offers=memory[offers:rounds].reshape(W, K),
-        played=memory[rounds : rounds + W],
-        assigned=memory[rounds + W : rounds + 2 * W],
-    )
+    ROUND = 0  # rounds already played
+    KEY = 1  # of the random numbers, its upper and its lower 32 bits
+    KEY_LOW = 2
+    M = 3  # the parameter m
+    Q = 4  # the parameter q
+    WINDOW = 5  # W
+    EXPLORING = 6  # 1 if the last offer was random
+    EXPLORED = 7  # explorations so far, eta
+    MARGIN = 8  # what is added to a price
 
 
-_answers_of = inlined(answers_of)
+class Answers(NamedTuple):
+    """The arrays in the rule's memory: the last W answers, and the means that they contradict least."""
+
+    offered: PerArm  # the last random offer
+    s_hat: PerArm
+    loss: PerArm  # of the best path to each arm
+    before: PerArm  # the arm before it on this path
+    limits: Annotated[Any, N_ARMS, N_ARMS]  # the bounds on s_a - s_k at [k, a], from rounds assigned to k
+    offers: Annotated[Any, RobustEntry.WINDOW, N_ARMS]
+    played: Annotated[Any, RobustEntry.WINDOW]  # A
+    assigned: Annotated[Any, RobustEntry.WINDOW]  # x, or NO_ARM where there is no answer yet
+
+
+LAYOUT = Layout(RobustEntry, Answers)
+answers_of = LAYOUT.compiled
 
 
 def fresh_memory(n_arms: int, window: int) -> Floats:
     """The memory before the first round, without the parameters m and q and the key: no answers, s_hat = 0."""
-    memory = np.zeros(ARRAYS + n_arms * (4 + n_arms) + window * (n_arms + 2))
-    memory[Own.WINDOW] = window
-    answers = answers_of(memory, n_arms)
+    memory = LAYOUT.zeros(n_arms, window=window)
+    answers = LAYOUT.arrays(memory, n_arms)
     answers.limits[:], answers.assigned[:] = np.inf, NO_ARM
     return memory
 
 
 @functools.cache
-def robust_rule() -> Callable[..., int]:
-    """The compiled rule; its memory comes from :func:`fresh_memory`."""
+def robust_rule() -> Rule:
+    """The compiled rule."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        n_arms, t, offered = offer.size, memory[Entry.ROUND], memory[ARRAYS : ARRAYS + offer.size]
-        answers = _answers_of(memory, offer.size)
-        if arm >= 0 and memory[Entry.EXPLORING] == 1.0:
-            slot = int((memory[Entry.EXPLORED] - 1.0) % memory[Own.WINDOW])
-            learn(answers, slot, offered, arm)
-        target, exploring = NO_ARM, False
+        n_arms, t, answers = offer.size, memory[RobustEntry.ROUND], answers_of(memory, offer.size)
+        if arm >= 0 and memory[RobustEntry.EXPLORING] == 1.0:
+            slot = int((memory[RobustEntry.EXPLORED] - 1.0) % memory[RobustEntry.WINDOW])
+            learn(answers, slot, answers.offered, arm)
+        target, exploring, key = NO_ARM, False, read_key(memory, RobustEntry.KEY)
         if t < n_arms:
             target = offer_one(int(t), offer)
-        elif explores(memory, n_arms, memory[Entry.M] * (t + 1.0) ** -memory[Own.Q]):
+        elif explores(key, t, n_arms, memory[RobustEntry.M] * (t + 1.0) ** -memory[RobustEntry.Q]):
             exploring = True
-            offer_at_random(memory, offer)
-            memory[Entry.EXPLORED] += 1.0
-            memory[Entry.MARGIN] = 2.0 * padding(memory[Entry.EXPLORED])
-            copy(offer, offered)
+            offer_at_random(key, t, offer)
+            memory[RobustEntry.EXPLORED] += 1.0
+            memory[RobustEntry.MARGIN] = 2.0 * padding(memory[RobustEntry.EXPLORED])
+            copy(offer, answers.offered)
         else:
-            target = offer_price(plays, sums, answers.s_hat, memory[Entry.MARGIN], offer)
-        memory[Entry.EXPLORING] = exploring
-        memory[Entry.ROUND] = t + 1.0
+            target = offer_price(plays, sums, answers.s_hat, memory[RobustEntry.MARGIN], offer)
+        memory[RobustEntry.EXPLORING] = exploring
+        memory[RobustEntry.ROUND] = t + 1.0
         return target
 
     return compile_rule(rule, trusted=True)
+
+
+@inlined
+def learn(answers: Answers, i: int, offer: Any, arm: int) -> None:
+    """Replace the answer of round i by the answer ``arm`` to an offer."""
+    for step in range(2):  # a loop, so that the lines of `balance` are compiled once
+        source, sink = take_out(answers, i) if step == 0 else put_in(answers, i, offer, arm)
+        balance(answers, source, sink)
+
+
+@inlined
+def take_out(answers: Answers, i: int) -> tuple[int, int]:
+    """Remove the answer of round i; returns the arms with a round too many and too few, equal if none has."""
+    k = int(answers.assigned[i])
+    if k == NO_ARM:
+        return 0, 0
+    answers.assigned[i] = NO_ARM
+    collect_limits(answers, k)
+    return int(answers.played[i]), k
+
+
+@inlined
+def put_in(answers: Answers, i: int, offer: Any, arm: int) -> tuple[int, int]:
+    """Add the answer of round i; returns the arms with a round too many and too few, equal if none has."""
+    best = 0
+    for a in range(offer.size):
+        answers.offers[i, a] = offer[a]
+        if answers.s_hat[a] + offer[a] > answers.s_hat[best] + offer[best]:
+            best = a
+    answers.played[i], answers.assigned[i] = arm, best
+    tighten(answers.limits, offer, best)
+    return best, arm
+
+
+@inlined
+def balance(answers: Answers, source: int, sink: int) -> None:
+    """Move a round from ``source``, which has one too many, to ``sink``, and find s_hat again."""
+    if source != sink:
+        find_path(answers, source, sink)
+        a = sink
+        while a != source:  # from the end, so that no round moves twice
+            k = int(answers.before[a])
+            move_round(answers, k, a)
+            a = k
+        a = sink
+        while a != NO_ARM:  # which is before the source
+            collect_limits(answers, a)
+            a = int(answers.before[a])
+    smallest_means(answers.limits, answers.s_hat)  # there is always one
+
+
+@inlined
+def find_path(answers: Answers, source: int, sink: int) -> None:
+    """The path from ``source`` to ``sink`` that loses least, as the arm ``before`` each of its arms (Dijkstra)."""
+    s, loss, before = answers.s_hat, answers.loss, answers.before
+    for a in range(s.size):
+        loss[a], before[a] = np.inf, NO_ARM
+    loss[source] = 0.0
+    k = source
+    while k != sink:
+        reached = loss[k]
+        loss[k] = -1.0  # done
+        following = sink
+        for a in range(s.size):
+            if loss[a] >= 0.0:
+                step = max(0.0, answers.limits[k, a] + TOLERANCE - (s[a] - s[k]))
+                if reached + step < loss[a]:
+                    loss[a], before[a] = reached + step, k
+                if loss[a] < loss[following]:
+                    following = a
+        k = following
+
+
+@inlined
+def move_round(answers: Answers, source: int, target: int) -> None:
+    """Assign to ``target`` the round of ``source`` that loses least by it."""
+    moved, least = 0, np.inf
+    for i in range(answers.assigned.size):
+        if answers.assigned[i] == source:
+            lost = answers.offers[i, source] - answers.offers[i, target]
+            if lost < least:
+                moved, least = i, lost
+    answers.assigned[moved] = target
+
+
+@inlined
+def collect_limits(answers: Answers, k: int) -> None:
+    """Collect the bounds of an arm again, from the rounds that are assigned to it."""
+    for a in range(answers.s_hat.size):
+        answers.limits[k, a] = np.inf
+    for i in range(answers.assigned.size):
+        if answers.assigned[i] == k:
+            tighten(answers.limits, answers.offers[i], k)
