@@ -134,13 +134,29 @@ def see_arm(own: Beliefs, a: int, plays: int, estimate: float, sight: Sight) -> 
     seen[Field.ZERO * K + a] = zero
     seen[Field.BELIEF * K + a] = mean
     seen[FIELDS * K + Overall.UNPAID] += best * estimate
-    sort(own.order, own.costs)
-    k, below = 0, 0.0
+    set_prices(own, sight.prices[:, a])
     for rung in range(RUNGS):
-        while k < P - 1 and below + own.weights[int(own.order[k])] < QUANTILES[rung]:
-            below += own.weights[int(own.order[k])]
-            k += 1
-        sight.prices[rung, a] = seen[(Field.PRICE + rung) * K + a] = own.costs[int(own.order[k])]
+        seen[(Field.PRICE + rung) * K + a] = sight.prices[rung, a]
+
+
+@compiled
+def set_prices(own: Beliefs, prices: Any) -> None:
+    """Write the quantiles of ``own.costs``: each is the lowest cost that particles of so much weight do not exceed.
+
+    Weights are summed for every cost, since a sum over all particles is a vector instruction, and sorting is not.
+    """
+    P = own.costs.size
+    for p in range(P):
+        own.order[p] = TIE  # to become the weight of the particles that cost at most as much as this one
+    for q in range(P):
+        weight, price = own.weights[q], own.costs[q]
+        for p in range(P):
+            own.order[p] += weight if price <= own.costs[p] else 0.0
+    for rung in range(RUNGS):
+        prices[rung] = np.inf
+        for p in range(P):
+            if own.order[p] >= QUANTILES[rung]:
+                prices[rung] = min(prices[rung], own.costs[p])
 
 
 @compiled
