@@ -8,6 +8,7 @@ about them move with them, so nothing has to be learned once for each arm.
 Networks are small: most of the time of training goes to rollouts and their updates.
 """
 
+import math
 from typing import Any
 
 import gymnasium as gym
@@ -17,50 +18,71 @@ from stable_baselines3.common.distributions import DiagGaussianDistribution, Dis
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from pa_env.kernel.layout import BLOCKS, OVERALL
 
+Codes = tuple[Tensor, Tensor]  # of each arm (n_arms, batch, width), and of all arms (batch, width)
+
 
 class SetBody(nn.Module):
-    """Maps an observation to a code of ``width`` numbers for each arm and one for all, (batch, n_arms + 1, width).
+    """Maps an observation to a code of ``width`` numbers for each arm, and one for all arms.
 
     An arm's code is a perceptron of its fields and the overall numbers. The code of all is one of the mean and the
-    maximum of the arms' codes and of the overall numbers.
+    maximum of the arms' codes and of the overall numbers. A layer's input is never put together: each part of it has
+    its columns of the weights, and what all arms share is multiplied once.
     """
 
-    def __init__(self, n_arms: int, fields: int, overall: int, width: int) -> None:
+    def __init__(self, n_arms: int, fields: int, overall: int, width: int, privileged: int = 0) -> None:
         super().__init__()
         self.n_arms, self.fields, self.overall, self.width = n_arms, fields, overall, width
-        self.arm_in, self.arm_out = nn.Linear(fields + overall, width), nn.Linear(width, width)
+        self.arm_in, self.arm_out = nn.Linear(fields + overall + privileged, width), nn.Linear(width, width)
         self.together = nn.Linear(2 * width + overall, width)
 
-    def forward(self, observations: Tensor) -> Tensor:
+    def forward(self, observations: Tensor) -> Codes:
         """Return the codes, ReLU at every layer."""
-        k = self.n_arms
-        arms = observations[:, : self.fields * k].reshape(-1, self.fields, k).transpose(1, 2)
-        overall = observations[:, self.fields * k : self.fields * k + self.overall]
-        shared = overall[:, None].expand(-1, k, -1)
-        codes = torch.relu(self.arm_out(torch.relu(self.arm_in(torch.cat([arms, shared], dim=2)))))
-        pooled = torch.cat([codes.mean(dim=1), codes.amax(dim=1), overall], dim=1)
-        return torch.cat([codes, torch.relu(self.together(pooled))[:, None]], dim=1)
+        first, end = self.fields * self.n_arms, self.fields * self.n_arms + self.overall
+        overall = observations[:, first:end]
+        of_arm, of_all, of_privileged = self.arm_in.weight.tensor_split((self.fields, self.fields + self.overall), 1)
+        inputs = linear(self._by_arm(observations[:, :first]), of_arm)
+        if of_privileged.shape[1]:
+            inputs = inputs + linear(self._by_arm(observations[:, end:]), of_privileged)
+        codes = torch.relu(self.arm_out(torch.relu(inputs + linear(overall, of_all, self.arm_in.bias))))
+        of_mean, of_max, of_all = self.together.weight.tensor_split((self.width, 2 * self.width), 1)
+        pooled = linear(codes.mean(dim=0), of_mean) + linear(codes.amax(dim=0), of_max)
+        return codes, torch.relu(pooled + linear(overall, of_all, self.together.bias))
+
+    def _by_arm(self, blocks: Tensor) -> Tensor:
+        """Blocks of n_arms numbers as (n_arms, batch, blocks)."""
+        return blocks.reshape(len(blocks), -1, self.n_arms).permute(2, 0, 1)
 
 
 class SetHead(nn.Module):
-    """Maps codes to actions: ``overall`` numbers from the code of all, then ``each`` numbers for each arm in turn."""
+    """Maps codes to actions: ``overall`` numbers from the code of all, then ``each`` numbers for each arm in turn.
 
-    def __init__(self, width: int, overall: int, each: int) -> None:
+    The numbers of an arm are linear in its code and the code of all; if ``deep``, one more layer comes before.
+    """
+
+    def __init__(self, width: int, overall: int, each: int, deep: bool = False) -> None:
         super().__init__()
         self.all = nn.Linear(width, overall) if overall else None
-        self.arm = nn.Linear(2 * width, each)
+        self.mix = nn.Linear(2 * width, width) if deep else None
+        self.arm = nn.Linear(width if deep else 2 * width, each)
         for parameter in self.parameters():
             nn.init.zeros_(parameter)
+        if self.mix is not None:
+            nn.init.orthogonal_(self.mix.weight, math.sqrt(2.0))  # as all hidden layers of Stable-Baselines3
 
-    def forward(self, codes: Tensor) -> Tensor:
+    def forward(self, codes: Codes) -> Tensor:
         """Return the actions (batch, overall + each * n_arms)."""
-        arms, together = codes[:, :-1], codes[:, -1]
-        parts = [] if self.all is None else [self.all(together)]
-        parts.append(self.arm(torch.cat([arms, together[:, None].expand_as(arms)], dim=2)).flatten(1))
-        return torch.cat(parts, dim=1)
+        arms, together = codes
+        layer = self.arm if self.mix is None else self.mix
+        of_arm, of_all = layer.weight.chunk(2, dim=1)
+        numbers = linear(arms, of_arm) + linear(together, of_all, layer.bias)
+        if self.mix is not None:
+            numbers = self.arm(torch.relu(numbers))
+        numbers = numbers.transpose(0, 1).flatten(1)
+        return numbers if self.all is None else torch.cat([self.all(together), numbers], dim=1)
 
 
 class SetBodies(nn.Module):
@@ -71,18 +93,18 @@ class SetBodies(nn.Module):
         self.actor, self.critic = actor, critic
         self.latent_dim_pi = self.latent_dim_vf = actor.width
 
-    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, observations: Tensor) -> tuple[Codes, Tensor]:
         """Return the codes of the actor and the code of the critic."""
         return self.forward_actor(observations), self.forward_critic(observations)
 
-    def forward_actor(self, observations: Tensor) -> Tensor:
-        """Return the actor's codes of each arm and of all."""
-        codes: Tensor = self.actor(observations)
+    def forward_actor(self, observations: Tensor) -> Codes:
+        """Return the actor's codes."""
+        codes: Codes = self.actor(observations)
         return codes
 
     def forward_critic(self, observations: Tensor) -> Tensor:
-        """Return the critic's code of all."""
-        code: Tensor = self.critic(observations)[:, -1]
+        """Return the critic's code of all arms."""
+        code: Tensor = self.critic(observations)[1]
         return code
 
 
@@ -101,6 +123,9 @@ class SetActorCritic(ActorCriticPolicy):
         fields: blocks of n_arms numbers that stand first in an observation.
         overall: numbers that follow them.
         overall_actions: actions about no arm; None: what is left when arms have equally many.
+        privileged: blocks of n_arms numbers that stand last in an observation, for the critic alone. The actor plays
+            without them.
+        deep: whether the actor has one more layer, which mixes each arm's code with the code of all.
         **options: of every policy of Stable-Baselines3.
     """
 
@@ -114,26 +139,29 @@ class SetActorCritic(ActorCriticPolicy):
         fields: int = BLOCKS,
         overall: int = OVERALL,
         overall_actions: int | None = None,
+        privileged: int = 0,
+        deep: bool = False,
         **options: Any,
     ) -> None:
-        arms, left = divmod((observation_space.shape or (0,))[0] - overall, fields) if n_arms is None else (n_arms, 0)
+        numbers = (observation_space.shape or (0,))[0] - overall
+        arms, left = divmod(numbers, fields + privileged) if n_arms is None else (n_arms, 0)
         if left or arms < 1:
             raise ValueError(f"observation_space = {observation_space} does not split by arm: set fields and overall")
         unshared = action_numbers(action_space) % arms if overall_actions is None else overall_actions
         self.layout = {"n_arms": arms, "width": width, "fields": fields, "overall": overall}
-        self.layout["overall_actions"] = unshared
+        self.layout |= {"overall_actions": unshared, "privileged": privileged, "deep": deep}
         super().__init__(observation_space, action_space, lr_schedule, **options)
 
     def _build_mlp_extractor(self) -> None:
-        n_arms, width, fields, overall, _ = self.layout.values()
-        actor, critic = (SetBody(n_arms, fields, overall, width) for _ in range(2))
+        n_arms, width, fields, overall, _, privileged, _ = self.layout.values()
+        actor, critic = (SetBody(n_arms, fields, overall, width, extra) for extra in (0, privileged))
         self.mlp_extractor = SetBodies(actor, critic)  # type: ignore[assignment] # the same methods
 
     def _build(self, lr_schedule: Schedule) -> None:
         super()._build(lr_schedule)
         overall = self.layout["overall_actions"]
         each = actions_per_arm(self.action_space, self.layout["n_arms"], overall)
-        self.action_net = SetHead(self.layout["width"], overall, each)
+        self.action_net = SetHead(self.layout["width"], overall, each, bool(self.layout["deep"]))
         if isinstance(self.action_space, Box):
             self.log_std = nn.Parameter(torch.full((overall + each,), float(self.log_std_init)))
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]

@@ -4,7 +4,7 @@ Reading one runs nothing of its author's: arrays are read with ``allow_pickle=Fa
 before it is used. The metadata hold ``format``, ``tasks`` (those that it was trained on), ``objective``, ``seed``,
 ``steps`` (rounds of training), ``versions``, ``width`` (of the network) and ``sampled`` (whether actions are drawn, or
 the likeliest are played). The arrays are the layers of :class:`baselines.rl.networks.SetBody` and ``SetHead`` under
-their names there, in float32. What they see and do is in :mod:`baselines.rl.view`.
+their names there, in float32; ``mix`` only if the head is deep. What they see and do is in :mod:`baselines.rl.view`.
 """
 
 import io
@@ -44,18 +44,29 @@ class Policy:
     metadata: dict[str, Any]
     weights: dict[str, NDArray[np.float32]]
 
+    @property
+    def deep(self) -> bool:
+        """True if the network has a deep head."""
+        return "mix.weight" in self.weights
 
-def shapes(width: int) -> dict[str, tuple[int, ...]]:
-    """What the arrays of a policy must be, in the order of the network.
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names of the network's layers."""
+        return tuple(dict.fromkeys(name.partition(".")[0] for name in shapes(1, self.deep)))
+
+
+def shapes(width: int, deep: bool) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays of a policy, in the order of the network.
 
     Args:
         width: of its network.
+        deep: whether the head is deep.
     """
     layers = {
         "arm_in": (width, FIELDS + OVERALL),
         "arm_out": (width, width),
         "together": (width, 2 * width + OVERALL),
-        "arm": (RUNGS, 2 * width),
+        **({"mix": (width, 2 * width), "arm": (RUNGS, width)} if deep else {"arm": (RUNGS, 2 * width)}),
     }
     return {
         f"{name}.{part}": shape if part == "weight" else shape[:1]
@@ -65,7 +76,7 @@ def shapes(width: int) -> dict[str, tuple[int, ...]]:
 
 
 def check(policy: Policy) -> Policy:
-    """The policy, if it is one: a ValueError says what is wrong with it."""
+    """Return the policy if it is one; else raise a ValueError that says what is wrong with it."""
     data = policy.metadata
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"format must be {FORMAT!r}: policies of other versions have to be trained anew")
@@ -76,7 +87,7 @@ def check(policy: Policy) -> Policy:
         raise ValueError(f"metadata: tasks = {data['tasks']} must be names of tasks")
     if not 1 <= data["width"] <= WIDEST:
         raise ValueError(f"metadata: width = {data['width']} must be from 1 to {WIDEST}")
-    wanted = shapes(data["width"])
+    wanted = shapes(data["width"], policy.deep)
     if set(policy.weights) != set(wanted):
         raise ValueError(f"the arrays must be {', '.join(wanted)}, not {', '.join(policy.weights)}")
     for name, shape in wanted.items():
@@ -99,7 +110,7 @@ def save(path: Path, policy: Policy) -> None:
 
 
 def read(path: Path) -> Policy:
-    """The policy in a file; a ValueError says what is wrong with it. Memory stays within a few times ``LARGEST``."""
+    """Return the policy in a file, or raise a ValueError; memory stays within a few times ``LARGEST``."""
     status = Path(path).stat()
     data = b""
     if regular := stat.S_ISREG(status.st_mode):  # a device may have no end, and a pipe would be waited for
@@ -107,16 +118,16 @@ def read(path: Path) -> Policy:
             data = file.read(LARGEST + 1)
     try:
         if not regular:
-            raise ValueError("it is no regular file")  # noqa: TRY301 - one message for all of them
+            raise ValueError("not a regular file")  # noqa: TRY301 - one message for all of them
         if len(data) > LARGEST:
             raise ValueError(f"{status.st_size:,} bytes are more than {LARGEST:,}")  # noqa: TRY301
-        return check(_unpacked(data))
+        return check(_unpack(data))
     except Exception as error:  # zipfile and NumPy raise all sorts of them on damaged files
         raise ValueError(f"path = {str(path)!r} is not a trained policy, or is damaged: {error}") from error
 
 
-def _unpacked(data: bytes) -> Policy:
-    """Metadata and weights in the bytes of a file; only names and sizes are checked."""
+def _unpack(data: bytes) -> Policy:
+    """Return the metadata and weights in the bytes of a file; only names and sizes are checked."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts = archive.infolist()
     # What is not packed is read no further than the size that it declares; parts may lie over each other, though.
@@ -128,6 +139,6 @@ def _unpacked(data: bytes) -> Policy:
         if "metadata" not in arrays.files:
             raise ValueError("it has no metadata")
         for name in arrays.files:
-            known("array", name, ("metadata", *shapes(1)))
+            known("array", name, ("metadata", *shapes(1, deep=True)))
         metadata = json.loads(str(arrays["metadata"]))
         return Policy(metadata, {name: arrays[name] for name in arrays.files if name != "metadata"})

@@ -2,21 +2,22 @@
 
 Each round the rule updates particle beliefs about the agent, writes down what there is to see
 (:mod:`baselines.rl.view`) and asks the network how likely each price of each arm is. It offers the likeliest, or draws
-one with the principal's seed if that was measurably better when the policy was trained. The network is that of
+one with the principal's seed if that was measurably better when the policy was trained. The network is the actor of
 :class:`baselines.rl.networks.SetActorCritic`: it treats arms alike, so that a policy plays games of any number of arms.
 """
 
 import functools
 import math
-from collections.abc import Callable
+from enum import IntEnum
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.rl.policy_file import Policy, read, shapes
+from baselines.rl.policy_file import Policy, read
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, Sight, observe
+from baselines.scripted.memory import N_ARMS, Layout
 from baselines.scripted.ours.particle_filter import (
     Draw,
     Entry,
@@ -27,66 +28,67 @@ from baselines.scripted.ours.particle_filter import (
     round_key,
 )
 from pa_env.checks import whole
-from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled
 from pa_env.kernel.layout import Floats
-from pa_env.rules import compile_rule
+from pa_env.rules import Rule, compile_rule
 
 PARTICLES = 64
 WEIGHTS = Path(__file__).parent / "weights"  # of policies that come with the package
 
 
+class Number(IntEnum):
+    """Indices of single numbers in the network's memory, which stands after that of the beliefs."""
+
+    SAMPLED = 0  # 1 if actions are drawn, 0 if the likeliest is played
+    WIDTH = 1
+    SEEN = 2  # FIELDS K + OVERALL
+    # Rows of layers: one for each input, then the biases. So the compiler can vectorise the loops over outputs.
+    ARM_OUT = 3
+    TOGETHER = 4
+    MIX = 5  # 0 unless the head is deep
+    ARM = 6
+
+
 class Network(NamedTuple):
-    """A network and its room, in the memory after the beliefs; K arms."""
+    """The layers under their names in :mod:`baselines.rl.networks`, and room for what they see and return; K arms."""
 
-    seen: Any  # (FIELDS K + OVERALL,)
-    prices: Any  # (RUNGS, K)
-    entry: Any  # (2 width + FIELDS + OVERALL,), the input of a layer
-    hidden: Any  # (width,)
-    codes: Any  # (K + 1, width), of the arms and of all of them together
-    logits: Any  # (K, RUNGS)
-    weights: Any  # layer by layer, input by input, then the biases: so the compiler can vectorise the inner loops
-
-
-def network_of(memory: Any, start: int, n_arms: int) -> Network:
-    """The network in a memory, not copied. At ``start`` stand its width, and whether actions are drawn."""
-    width, view = int(memory[start]), start + 2
-    prices = view + FIELDS * n_arms + OVERALL
-    entry = prices + RUNGS * n_arms
-    hidden = entry + 2 * width + FIELDS + OVERALL
-    codes = hidden + width
-    logits = codes + (n_arms + 1) * width
-    weights = logits + RUNGS * n_arms
-    return Network(
-        memory[view:prices],
-        memory[prices:entry].reshape(RUNGS, n_arms),
-        memory[entry:hidden],
-        memory[hidden:codes],
-        memory[codes:logits].reshape(n_arms + 1, width),
-        memory[logits:weights].reshape(n_arms, RUNGS),
-        memory[weights:],
-    )
+    seen: Annotated[Any, Number.SEEN]
+    prices: Annotated[Any, RUNGS, N_ARMS]
+    fields: Annotated[Any, FIELDS]  # of one arm
+    shared: Annotated[Any, Number.WIDTH]  # what all arms share of a layer
+    offset: Annotated[Any, RUNGS]  # likewise, of the last layer
+    hidden: Annotated[Any, Number.WIDTH]
+    mean: Annotated[Any, Number.WIDTH]  # of the codes
+    highest: Annotated[Any, Number.WIDTH]
+    code: Annotated[Any, Number.WIDTH]  # of all arms
+    codes: Annotated[Any, N_ARMS, Number.WIDTH]
+    logits: Annotated[Any, N_ARMS, RUNGS]
+    arm_in: Annotated[Any, FIELDS + OVERALL + 1, Number.WIDTH]
+    arm_out: Annotated[Any, Number.ARM_OUT, Number.WIDTH]
+    together: Annotated[Any, Number.TOGETHER, Number.WIDTH]
+    mix: Annotated[Any, Number.MIX, Number.WIDTH]
+    arm: Annotated[Any, Number.ARM, RUNGS]
 
 
-def room(n_arms: int, width: int) -> int:
-    """How many numbers of the memory stand between the beliefs and the weights."""
-    return 2 + (FIELDS + 2 * RUNGS) * n_arms + (n_arms + 4) * width + FIELDS + 2 * OVERALL
-
-
-inlined_network_of = inlined(network_of)
+NETWORK = Layout(Number, Network)
+network_in = NETWORK.compiled
 
 
 @compiled
-def layer(weights: Any, at: int, entry: Any, out: Any) -> int:
-    """A linear layer; returns where the weights of the next one begin."""
-    size: int = entry.size
-    outputs: int = out.size
-    for j in range(outputs):
-        out[j] = weights[at + size * outputs + j]
-    for i in range(size):
-        if entry[i] != 0.0:
-            for j in range(outputs):
-                out[j] += weights[at + i * outputs + j] * entry[i]
-    return at + (size + 1) * outputs
+def copy(source: Any, target: Any) -> None:
+    """Copy numbers; assigning a slice would need Numba's reference counts."""
+    for i in range(target.size):
+        target[i] = source[i]
+
+
+@compiled
+def add(rows: Any, inputs: Any, outputs: Any) -> None:
+    """Add to a layer's outputs what these inputs contribute by their rows of its weights."""
+    for i in range(inputs.size):
+        value = inputs[i]
+        if value != 0.0:
+            for j in range(outputs.size):
+                outputs[j] += rows[i, j] * value
 
 
 @compiled
@@ -97,72 +99,97 @@ def relu(values: Any) -> None:
 
 
 @compiled
-def copy(source: Any, target: Any) -> None:
-    """Numbers of one array to the beginning of another; compiled slices would need Numba's reference counts."""
-    for i in range(source.size):
-        target[i] = source[i]
-
-
-@compiled
 def decide(net: Network) -> None:
-    """From the view to the logits, as the actor of :class:`baselines.rl.networks.SetActorCritic`."""
-    K, width, entry, at = net.logits.shape[0], net.hidden.size, net.entry, 0
+    """Compute the logits of the view, as the actor does. What all arms share is computed once."""
+    K, width = net.codes.shape
     overall = net.seen[FIELDS * K :]
+    copy(net.arm_in[FIELDS + OVERALL], net.shared)
+    add(net.arm_in[FIELDS:], overall, net.shared)
     for a in range(K):
         for i in range(FIELDS):
-            entry[i] = net.seen[i * K + a]
-        copy(overall, entry[FIELDS:])
-        at = layer(net.weights, 0, entry[: FIELDS + OVERALL], net.hidden)
+            net.fields[i] = net.seen[i * K + a]
+        copy(net.shared, net.hidden)
+        add(net.arm_in, net.fields, net.hidden)
         relu(net.hidden)
-        at = layer(net.weights, at, net.hidden, net.codes[a])
+        copy(net.arm_out[width], net.codes[a])
+        add(net.arm_out, net.hidden, net.codes[a])
         relu(net.codes[a])
-    for j in range(width):
-        entry[j] = entry[width + j] = 0.0
-        for a in range(K):
-            entry[j] += net.codes[a, j] / K
-            entry[width + j] = max(entry[width + j], net.codes[a, j])
-    copy(overall, entry[2 * width :])
-    at = layer(net.weights, at, entry[: 2 * width + OVERALL], net.codes[K])
-    relu(net.codes[K])
-    copy(net.codes[K], entry[width:])
+    pool(net)
+    copy(net.together[2 * width + OVERALL], net.code)
+    add(net.together, net.mean, net.code)
+    add(net.together[width:], net.highest, net.code)
+    add(net.together[2 * width :], overall, net.code)
+    relu(net.code)
+    if net.mix.shape[0] > 0:
+        decide_deep(net)
+        return
+    copy(net.arm[2 * width], net.offset)
+    add(net.arm[width:], net.code, net.offset)
     for a in range(K):
-        copy(net.codes[a], entry)
-        layer(net.weights, at, entry[: 2 * width], net.logits[a])
+        copy(net.offset, net.logits[a])
+        add(net.arm, net.codes[a], net.logits[a])
 
 
 @compiled
-def drawn(logits: Any, u: float) -> int:
+def pool(net: Network) -> None:
+    """The mean and the maximum of the arms' codes, which are not negative."""
+    K, width = net.codes.shape
+    for j in range(width):
+        net.mean[j] = net.highest[j] = 0.0
+    for a in range(K):
+        for j in range(width):
+            net.mean[j] += net.codes[a, j] / K
+            net.highest[j] = max(net.highest[j], net.codes[a, j])
+
+
+@compiled
+def decide_deep(net: Network) -> None:
+    """Compute the logits of the codes by a deep head."""
+    K, width = net.codes.shape
+    copy(net.mix[2 * width], net.shared)
+    add(net.mix[width:], net.code, net.shared)
+    for a in range(K):
+        copy(net.shared, net.hidden)
+        add(net.mix, net.codes[a], net.hidden)
+        relu(net.hidden)
+        copy(net.arm[width], net.logits[a])
+        add(net.arm, net.hidden, net.logits[a])
+
+
+@compiled
+def draw_action(logits: Any, u: float) -> int:
     """The action to which a number u, uniform in [0, 1), belongs when actions have these logits."""
     highest, total = -np.inf, 0.0
     for i in range(logits.size):
         highest = max(highest, logits[i])
     for i in range(logits.size):
         total += math.exp(logits[i] - highest)
-    chosen, left = 0, u * total - math.exp(logits[0] - highest)
-    while left >= 0.0 and chosen < logits.size - 1:
-        chosen += 1
-        left -= math.exp(logits[chosen] - highest)
-    return chosen
+    action, left = 0, u * total - math.exp(logits[0] - highest)
+    while left >= 0.0 and action < logits.size - 1:
+        action += 1
+        left -= math.exp(logits[action] - highest)
+    return action
 
 
 @functools.cache
-def trained_rule() -> Callable[..., int]:
+def trained_rule() -> Rule:
     """The rule; ``memory`` comes from :meth:`Trained.memory`."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        start = particle_memory_size(memory, offer.size)
-        net, own = inlined_network_of(memory, start, offer.size), particle_beliefs(memory, offer.size)
+        beliefs = particle_beliefs(memory, offer.size)
+        rest = memory[particle_memory_size(memory, offer.size) :]
+        net = network_in(rest, offer.size)
         observe(memory, plays, sums, arm, reward, Sight(net.seen, net.prices))
         decide(net)
-        logits, chosen = net.logits.reshape(net.logits.size), 0
-        if memory[start + 1] == 1.0:
-            chosen = drawn(logits, number(round_key(memory), own, Draw.ACTION, 0))
+        logits, action = net.logits.reshape(net.logits.size), 0
+        if rest[Number.SAMPLED] == 1.0:
+            action = draw_action(logits, number(round_key(memory), beliefs, Draw.ACTION, 0))
         else:
             for i in range(logits.size):
-                chosen = i if logits[i] > logits[chosen] else chosen
-        target, rung = chosen // RUNGS, chosen % RUNGS
+                action = i if logits[i] > logits[action] else action
+        target, rung = action // RUNGS, action % RUNGS
         for a in range(offer.size):
-            offer[a] = own.offered[a] = net.prices[rung, a] if a == target else 0.0
+            offer[a] = beliefs.offered[a] = net.prices[rung, a] if a == target else 0.0
         memory[Entry.TIME] += 1.0
         return target
 
@@ -184,10 +211,19 @@ class Trained(Principal):
 
     def __init__(self, n_arms: int, horizon: int, policy: Policy, particles: int = PARTICLES) -> None:
         self.metadata, self.particles = policy.metadata, whole("particles", particles, 1, 100_000)
-        self._weights = [
-            np.ascontiguousarray(policy.weights[name].T, np.float64).ravel()
-            for name in shapes(policy.metadata["width"])
-        ]
+        layers = {
+            name: np.vstack([policy.weights[f"{name}.weight"].T, policy.weights[f"{name}.bias"]])
+            for name in policy.layers
+        }
+        self._network = NETWORK.zeros(
+            n_arms,
+            sampled=policy.metadata["sampled"],
+            width=policy.metadata["width"],
+            seen=FIELDS * n_arms + OVERALL,
+            **{name: len(layers.get(name, ())) for name in ("arm_out", "together", "mix", "arm")},
+        )
+        for name, layer in layers.items():
+            getattr(NETWORK.arrays(self._network, n_arms), name)[:] = layer
         super().__init__(n_arms, horizon)
 
     def rounds(self) -> Rounds:
@@ -198,9 +234,7 @@ class Trained(Principal):
         """The rule's memory before the first round."""
         beliefs = fresh_memory(self.n_arms, self.particles, self.rng)
         beliefs[Entry.HORIZON] = self.horizon
-        between = np.zeros(room(self.n_arms, self.metadata["width"]))
-        between[:2] = self.metadata["width"], self.metadata["sampled"]
-        return np.concatenate([beliefs, between, *self._weights])
+        return np.concatenate([beliefs, self._network])
 
 
 class PPO(Trained):

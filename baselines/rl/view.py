@@ -30,13 +30,12 @@ from baselines.scripted.ours.particle_filter import (
     favourites,
     fresh_memory,
     particle_beliefs,
-    sort,
     update,
 )
 from pa_env.checks import integers, whole
 from pa_env.envs import spaces
 from pa_env.kernel.compiling import compiled
-from pa_env.kernel.layout import LOG_SCALE, NO_ARM, PRINCIPAL_SUM, Floats, Integers
+from pa_env.kernel.layout import LOG_SCALE, NO_ARM, PRINCIPAL_SUM, ArmRow, Floats, Floats32, Integers
 from pa_env.wrappers.base import game_behind, one_hot
 
 QUANTILES = (0.08, 0.3, 0.5, 0.75, 0.96)  # of an arm's cost, its prices
@@ -70,6 +69,7 @@ class Overall(IntEnum):
 
 
 FIELDS, OVERALL = len(Field) - 1 + RUNGS, len(Overall)
+PRIVILEGED = (ArmRow.MU, ArmRow.THETA, ArmRow.MEAN)  # what a critic may be shown of each arm
 
 
 class Sight(NamedTuple):
@@ -91,72 +91,72 @@ def observe(memory: Any, plays: Any, sums: Any, arm: int, reward: float, sight: 
         reward: X of the last round.
         sight: where to write.
     """
-    own = particle_beliefs(memory, plays.size)
+    beliefs = particle_beliefs(memory, plays.size)
     if arm >= 0:
-        update(memory, own, plays, arm)
-    favourites(own)
-    see_game(memory, own, sight.seen[FIELDS * plays.size :])
+        update(memory, beliefs, plays, arm)
+    favourites(beliefs)
+    see_game(memory, beliefs, sight.seen[FIELDS * plays.size :])
     for a in range(plays.size):
-        see_arm(own, a, plays[a], (sums[a] + 1.0) / (plays[a] + 2.0), sight)
+        see_arm(beliefs, a, plays[a], (sums[a] + 1.0) / (plays[a] + 2.0), sight)
         sight.seen[Field.PLAYED * plays.size + a] = 1.0 if a == arm else 0.0
     sight.seen[FIELDS * plays.size + Overall.REWARD] = reward
 
 
 @compiled
-def see_game(memory: Any, own: Beliefs, seen: Any) -> None:
+def see_game(memory: Any, beliefs: Beliefs, seen: Any) -> None:
     """Write the overall numbers, but for the reward; ``UNPAID`` is left at 0."""
     t, horizon = memory[Entry.TIME], memory[Entry.HORIZON]
     seen[Overall.TIME] = t / horizon
     seen[Overall.PAST] = math.log(1.0 + t) / LOG_SCALE
     seen[Overall.LEFT] = math.log(max(1.0, horizon - t)) / LOG_SCALE
     seen[Overall.KNOWS] = seen[Overall.EXPLORES] = seen[Overall.HIGHEST] = seen[Overall.UNPAID] = 0.0
-    for p in range(own.weights.size):
-        seen[Overall.KNOWS] += own.weights[p] * own.knows[p]
-        seen[Overall.HIGHEST] += own.weights[p] * own.highest[p]
+    for p in range(beliefs.weights.size):
+        seen[Overall.KNOWS] += beliefs.weights[p] * beliefs.knows[p]
+        seen[Overall.HIGHEST] += beliefs.weights[p] * beliefs.highest[p]
     for c in range(len(C0)):
-        seen[Overall.EXPLORES] += own.c0[c] * C0[c]
+        seen[Overall.EXPLORES] += beliefs.c0[c] * C0[c]
 
 
 @compiled
-def see_arm(own: Beliefs, a: int, plays: int, estimate: float, sight: Sight) -> None:
+def see_arm(beliefs: Beliefs, a: int, plays: int, estimate: float, sight: Sight) -> None:
     """Write the fields of arm ``a`` and its prices, and add its part to ``UNPAID``."""
-    K, P = own.means.shape
+    K, P = beliefs.means.shape
     seen = sight.seen
     best = zero = mean = 0.0
     for p in range(P):
-        own.costs[p] = cost(own, a, p)
-        mean += own.weights[p] * own.means[a, p]
-        zero += own.weights[p] if own.means[a, p] < TIE else 0.0
-        best += own.weights[p] if own.favourite[p] == a else 0.0
+        beliefs.costs[p] = cost(beliefs, a, p)
+        mean += beliefs.weights[p] * beliefs.means[a, p]
+        zero += beliefs.weights[p] if beliefs.means[a, p] < TIE else 0.0
+        best += beliefs.weights[p] if beliefs.favourite[p] == a else 0.0
     seen[Field.ESTIMATE * K + a] = estimate
     seen[Field.PLAYS * K + a] = math.log(1.0 + plays) / LOG_SCALE
     seen[Field.FAVOURITE * K + a] = best
     seen[Field.ZERO * K + a] = zero
     seen[Field.BELIEF * K + a] = mean
     seen[FIELDS * K + Overall.UNPAID] += best * estimate
-    set_prices(own, sight.prices[:, a])
+    set_prices(beliefs, sight.prices[:, a])
     for rung in range(RUNGS):
         seen[(Field.PRICE + rung) * K + a] = sight.prices[rung, a]
 
 
 @compiled
-def set_prices(own: Beliefs, prices: Any) -> None:
-    """Write the quantiles of ``own.costs``: each is the lowest cost that particles of so much weight do not exceed.
+def set_prices(beliefs: Beliefs, prices: Any) -> None:
+    """Write the quantiles of ``beliefs.costs``: each is the lowest cost that particles of so much weight do not exceed.
 
     Weights are summed for every cost, since a sum over all particles is a vector instruction, and sorting is not.
     """
-    P = own.costs.size
+    P = beliefs.costs.size
     for p in range(P):
-        own.order[p] = TIE  # to become the weight of the particles that cost at most as much as this one
+        beliefs.order[p] = TIE  # to become the weight of the particles that cost at most as much as this one
     for q in range(P):
-        weight, price = own.weights[q], own.costs[q]
+        weight, price = beliefs.weights[q], beliefs.costs[q]
         for p in range(P):
-            own.order[p] += weight if price <= own.costs[p] else 0.0
+            beliefs.order[p] += weight if price <= beliefs.costs[p] else 0.0
     for rung in range(RUNGS):
         prices[rung] = np.inf
         for p in range(P):
-            if own.order[p] >= QUANTILES[rung]:
-                prices[rung] = min(prices[rung], own.costs[p])
+            if beliefs.order[p] >= QUANTILES[rung]:
+                prices[rung] = min(prices[rung], beliefs.costs[p])
 
 
 @compiled
@@ -172,18 +172,20 @@ class WithBeliefs(gym.vector.VectorWrapper):
     Args:
         env: copies of the principal's environment, i.i.d. or linear, with autoreset_mode="Disabled".
         particles: possible agents that are tracked in each copy.
+        privileged: append mu, theta and the agent's beliefs of every arm to the observation, for a critic in training.
     """
 
-    def __init__(self, env: VectorEnv[Any, Any, Any], particles: int = PARTICLES) -> None:
+    def __init__(self, env: VectorEnv[Any, Any, Any], particles: int = PARTICLES, privileged: bool = False) -> None:
         super().__init__(env)
-        self.game, self.particles = game_behind(env), whole("particles", particles, 1)
+        self.game, self.particles, self.privileged = game_behind(env), whole("particles", particles, 1), privileged
         if env.metadata.get("autoreset_mode") != AutoresetMode.DISABLED:
             raise ValueError(f"env = {env} must be made by gym.make_vec(..., autoreset_mode='Disabled')")
         if env.single_action_space != spaces.offers(self.game):
             raise TypeError(f"env = {env} already takes other actions than incentives: one of these wrappers is enough")
         n, k = self.num_envs, self.game.n_arms
+        size = FIELDS * k + OVERALL + (len(PRIVILEGED) * k if privileged else 0)
         self.single_action_space = Discrete(RUNGS * k)
-        self.single_observation_space = Box(-10.0, 10.0, (FIELDS * k + OVERALL,), np.float32)
+        self.single_observation_space = Box(-10.0, 10.0, (size,), np.float32)
         self.action_space = batch_space(self.single_action_space, n)
         self.observation_space = batch_space(self.single_observation_space, n)
         self._rng = np.random.default_rng()
@@ -200,7 +202,7 @@ class WithBeliefs(gym.vector.VectorWrapper):
             self._memories[i] = fresh_memory(self.game.n_arms, self.particles, self._rng)
             self._memories[i, Entry.HORIZON] = self.game.horizon
         self._observe(begun, np.full(self.num_envs, NO_ARM), np.zeros(self.num_envs))
-        return self._sights.seen.astype(np.float32), info
+        return self._seen(), info
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
         """Offer these prices."""
@@ -211,9 +213,17 @@ class WithBeliefs(gym.vector.VectorWrapper):
         self._memories[:, Entry.TIME] += 1.0
         self._memories[:, LAYOUT.place("offered", self.game.n_arms)] = offers
         self._observe(copies, info["arm"], info["reward"])
-        return self._sights.seen.astype(np.float32), rewards, terminated, truncated, info
+        return self._seen(), rewards, terminated, truncated, info
 
     def _observe(self, which: Integers, arms: Integers, rewards: Floats) -> None:
         """Let some copies take in their last rounds; ``arms`` and ``rewards`` are those of all copies."""
         sums = np.ascontiguousarray(self.game.arrays.arms[:, PRINCIPAL_SUM])
         _observe_some(which, self._memories, self.game.plays, sums, arms, rewards, self._sights)
+
+    def _seen(self) -> Floats32:
+        """The observations of all copies."""
+        if not self.privileged:
+            return self._sights.seen.astype(np.float32)
+        _ = self.game.means  # refreshes those of agents in Python
+        hidden = self.game.arrays.arms[:, PRIVILEGED].reshape(self.num_envs, -1)
+        return np.concatenate([self._sights.seen, hidden], axis=1, dtype=np.float32)

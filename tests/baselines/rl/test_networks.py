@@ -32,7 +32,7 @@ def relabelled(observations: torch.Tensor, fields: int) -> torch.Tensor:
 
 def policy(actions: Space, n_arms: int = K, **options: int) -> SetActorCritic:
     torch.manual_seed(0)
-    space = Box(-9, 9, (6 * n_arms + 2,), np.float32)
+    space = Box(-9, 9, ((6 + options.get("privileged", 0)) * n_arms + 2,), np.float32)
     made = SetActorCritic(space, actions, lambda _: 1e-3, **(options | {"n_arms": n_arms}))
     for name, parameter in made.named_parameters():
         if name.startswith(("action_net", "log_std")):
@@ -142,3 +142,11 @@ def test_the_good_arm_is_found_wherever_it_stands() -> None:
         earned += rewards.mean()
     # Known at once it would bring 20 x 0.45; to pay nothing, the best for those who cannot tell arms apart, brings 2.
     assert earned >= 7.5
+
+
+def test_the_actor_never_sees_what_the_critic_is_given() -> None:
+    made = policy(Discrete(5 * K), privileged=2, deep=True)
+    seen = torch.randn(8, 8 * K + 2, generator=torch.Generator().manual_seed(0))
+    other = torch.cat([seen[:, : 6 * K + 2], seen[:, 6 * K + 2 :] + 1.0], dim=1)
+    assert torch.equal(parameters_of(made, other)[0], parameters_of(made, seen)[0])
+    assert (made.predict_values(other) - made.predict_values(seen)).abs().min() > 1e-6

@@ -18,7 +18,7 @@ import pytest
 import baselines
 from baselines import rl
 from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
-from baselines.rl.trained import Trained, decide, drawn, network_of
+from baselines.rl.trained import NETWORK, Network, Trained, decide, draw_action
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, WithBeliefs
 from baselines.scripted.ours.particle_filter import LAYOUT, MARGIN, Draw, Entry
 from pa_env.kernel.draws import draw, uniform
@@ -29,7 +29,12 @@ from ..helpers import python, step_through
 WIDTH = 8
 
 
-def random_policy(scale: float = 0.5, **changes: Any) -> Policy:
+def network_in(memory: Any, n_arms: int) -> Network:
+    """The network in the memory of a trained principal."""
+    return NETWORK.arrays(memory[LAYOUT.size(memory, n_arms) :], n_arms)
+
+
+def random_policy(scale: float = 0.5, deep: bool = False, **changes: Any) -> Policy:
     rng = np.random.default_rng(0)
     metadata = {
         "format": FORMAT,
@@ -41,12 +46,13 @@ def random_policy(scale: float = 0.5, **changes: Any) -> Policy:
         "width": WIDTH,
         "sampled": True,
     }
-    weights = {name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in shapes(WIDTH).items()}
+    wanted = shapes(WIDTH, deep).items()
+    weights = {name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in wanted}
     return Policy(metadata | changes, weights)
 
 
 def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
-    policy, path = random_policy(), tmp_path / "policy.npz"
+    policy, path = random_policy(deep=True), tmp_path / "policy.npz"
     save(path, policy)
     again = read(path)
     assert again.metadata == policy.metadata
@@ -60,16 +66,19 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["policy.npz"]
 
 
-@pytest.mark.parametrize(("agent", "sampled"), [("empirical-mean", True), ("exploratory", False)])
-def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sampled: bool) -> None:
+@pytest.mark.parametrize(
+    ("agent", "sampled", "deep"),
+    [("empirical-mean", True, False), ("exploratory", False, False), ("oracle", True, True)],
+)
+def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sampled: bool, deep: bool) -> None:
     torch = pytest.importorskip("torch", reason="the extra [train] is not installed")
     from baselines.rl.networks import SetActorCritic
 
-    policy, k, horizon = random_policy(sampled=sampled), 4, 100
+    policy, k, horizon = random_policy(deep=deep, sampled=sampled), 4, 100
     game = gym.make_vec("PrincipalAgent-v0", 1, n_arms=k, horizon=horizon, agent=agent, autoreset_mode="Disabled")
     envs = WithBeliefs(game, particles=16)
     spaces = envs.single_observation_space, envs.single_action_space
-    network = SetActorCritic(*spaces, lambda _: 1e-3, width=WIDTH, fields=FIELDS, overall=OVERALL)
+    network = SetActorCritic(*spaces, lambda _: 1e-3, width=WIDTH, fields=FIELDS, overall=OVERALL, deep=deep)
     for module in (network.mlp_extractor.actor, network.action_net):
         module.load_state_dict({name: torch.from_numpy(policy.weights[name]) for name in module.state_dict()})
     principal, (seen, _) = Trained(k, horizon, policy, particles=16), envs.reset(seed=0)
@@ -80,13 +89,13 @@ def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sam
         with torch.no_grad():
             wanted = network.action_net(network.mlp_extractor.forward_actor(torch.from_numpy(seen))).numpy()[0]
         offer, memory = principal.offer(), principal.request().memory  # type: ignore[union-attr] # it follows a rule
-        net = network_of(memory, LAYOUT.size(memory, k), k)
+        net = network_in(memory, k)
         np.testing.assert_allclose(net.seen, seen[0], rtol=1e-6)
         np.testing.assert_allclose(net.logits.ravel(), wanted, atol=1e-5)
         action = int(net.logits.argmax())
         if sampled:
             key = draw(np.uint64(read_key(memory, Entry.KEY)), principal.t)
-            action = drawn(net.logits.ravel(), uniform(np.uint64(key), Draw.ACTION * 16 + 1))
+            action = draw_action(net.logits.ravel(), uniform(np.uint64(key), Draw.ACTION * 16 + 1))
         rungs.add(action % RUNGS)
         assert np.flatnonzero(offer).tolist() in ([], [action // RUNGS])
         assert offer[action // RUNGS] == net.prices[action % RUNGS, action // RUNGS]
@@ -122,7 +131,7 @@ def test_step_by_step_and_simulated_games_are_the_same() -> None:
 
 def test_actions_are_drawn_with_the_probabilities_of_the_network() -> None:
     logits = np.array([1.0, -2.0, 900.0, 901.0, 899.5])
-    found = np.bincount([drawn(logits, u) for u in (np.arange(10_000) + 0.5) / 10_000], minlength=5) / 10_000
+    found = np.bincount([draw_action(logits, u) for u in (np.arange(10_000) + 0.5) / 10_000], minlength=5) / 10_000
     np.testing.assert_allclose(found, np.exp(logits - 901) / np.exp(logits - 901).sum(), atol=1e-3)
 
 
@@ -141,7 +150,7 @@ def test_relabelled_arms_are_as_likely() -> None:
     for chosen in (np.arange(3), order):
         principal = Trained(3, 60, random_policy())
         memory = principal.memory()
-        net = network_of(memory, LAYOUT.size(memory, 3), 3)
+        net = network_in(memory, 3)
         net.seen[:] = view
         net.seen[: FIELDS * 3] = view[: FIELDS * 3].reshape(FIELDS, 3)[:, chosen].ravel()
         decide(net)
@@ -262,7 +271,7 @@ def test_what_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
     path = {"pipe": tmp_path / "pipe.npz", "device": Path("/dev/zero"), "folder": tmp_path}[kind]
     if kind == "pipe":
         os.mkfifo(path)
-    with pytest.raises(ValueError, match="it is no regular file"):
+    with pytest.raises(ValueError, match="not a regular file"):
         rl.load(path, n_arms=3, horizon=100)
 
 
