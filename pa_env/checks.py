@@ -147,11 +147,11 @@ def offers(argument: str, value: Any, shape: tuple[int, ...]) -> Floats:
     """Incentives as a contiguous float64 array of this shape; whether they are in range is checked by the kernel."""
     if type(value) is not np.ndarray or value.dtype is not FLOAT64:
         value = numbers(argument, value, f", one for each of {shape[-1]} arms")
-    found = value.shape
-    if found != shape:
-        if shape[0] != 1 or found != shape[1:]:
+    actual = value.shape
+    if actual != shape:
+        if shape[0] != 1 or actual != shape[1:]:
             expected = shape[1:] if shape[0] == 1 else shape
-            raise ValueError(f"{argument} has shape {found}, but must have one number for each arm: {expected}")
+            raise ValueError(f"{argument} has shape {actual}, but must have one number for each arm: {expected}")
         value = value[None]
     return value if value.flags.c_contiguous else np.ascontiguousarray(value)
 

@@ -1,4 +1,4 @@
-"""What neither player knows: the mean rewards of the arms, fixed or drawn anew each episode.
+"""Instances, the mean rewards of the arms that neither player knows: fixed, or drawn anew each episode.
 
 >>> import pa_env
 >>> pa_env.IID(mu=[0.35, 0.8, 0.55], theta=[0.9, 0.2, 0.4]).n_arms
@@ -166,22 +166,22 @@ IPA_K50 = IID(
 # fmt: on
 
 
-class Declaration(NamedTuple):
-    """What a family of instances is."""
+class FamilyDeclaration(NamedTuple):
+    """A family of instances."""
 
-    drawn: Family | Instance  # a family that the kernel draws, or one fixed instance
+    origin: Family | Instance  # a family that the kernel draws, or one fixed instance
     about: str
 
 
 FAMILIES = {
-    "uniform": Declaration(Family.UNIFORM, "means without structure"),
-    "misaligned": Declaration(Family.MISALIGNED, "the principal's best arm is the agent's worst"),
-    "gap": Declaration(Family.GAP, "one arm is best by a clear gap"),
-    "clustered": Declaration(Family.CLUSTERED, "many arms are nearly best"),
-    "ipa-k5": Declaration(IPA_K5, "the published instance of five arms with Gaussian rewards"),
-    "ipa-k50": Declaration(IPA_K50, "the published instance of fifty arms with Gaussian rewards"),
-    "unit-ball": Declaration(Family.UNIT_BALL, "rewards linear in the arms"),
-    "minimax": Declaration(Family.MINIMAX, "one arm is best by a gap that the horizon barely reveals"),
+    "uniform": FamilyDeclaration(Family.UNIFORM, "means without structure"),
+    "misaligned": FamilyDeclaration(Family.MISALIGNED, "the principal's best arm is the agent's worst"),
+    "gap": FamilyDeclaration(Family.GAP, "one arm is best by a clear gap"),
+    "clustered": FamilyDeclaration(Family.CLUSTERED, "many arms are nearly best"),
+    "ipa-k5": FamilyDeclaration(IPA_K5, "the published instance of five arms with Gaussian rewards"),
+    "ipa-k50": FamilyDeclaration(IPA_K50, "the published instance of fifty arms with Gaussian rewards"),
+    "unit-ball": FamilyDeclaration(Family.UNIT_BALL, "rewards linear in the arms"),
+    "minimax": FamilyDeclaration(Family.MINIMAX, "one arm is best by a gap that the horizon barely reveals"),
 }
 
 
@@ -191,7 +191,7 @@ def families() -> tuple[str, ...]:
 
 
 class Source(NamedTuple):
-    """Where instances come from: a family drawn by the kernel, one fixed instance, or a user's function."""
+    """The origin of instances: a family drawn by the kernel, one fixed instance, or a user's function."""
 
     family: Family
     fixed: Instance | None
@@ -233,7 +233,7 @@ def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = 
         dim = whole("dim", dim, 1)
     if isinstance(instance, str):
         known("instance", instance, FAMILIES)
-        entry = FAMILIES[instance].drawn
+        entry = FAMILIES[instance].origin
         if isinstance(entry, Family):
             if entry != Family.UNIT_BALL:
                 if dim is not None:
@@ -250,10 +250,10 @@ def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = 
             return Source(entry, None, None, n_arms, dim)
         instance = entry
     if isinstance(instance, IID | Linear):
-        own = instance.dim if isinstance(instance, Linear) else None
-        sized = Source(Family.GIVEN, instance, None, n_arms or instance.n_arms, (dim or own or 0))
-        sized.check(instance)
-        return sized
+        dim = dim or (instance.dim if isinstance(instance, Linear) else 0)
+        origin = Source(Family.GIVEN, instance, None, n_arms or instance.n_arms, dim)
+        origin.check(instance)
+        return origin
     if callable(instance):
         return Source(Family.GIVEN, None, instance, n_arms or 5, dim or 0)
     raise TypeError(

@@ -83,8 +83,8 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
             PRINCIPAL: spaces.offers(self.game),
             AGENT: spaces.arms(self.game),
         }
-        seen = [self.observation_spaces[player] for player in self.possible_agents]
-        self.state_space = Box(np.concatenate([s.low for s in seen]), np.concatenate([s.high for s in seen]))
+        boxes = [self.observation_spaces[player] for player in self.possible_agents]
+        self.state_space = Box(np.concatenate([b.low for b in boxes]), np.concatenate([b.high for b in boxes]))
         self._offers, self._arms = np.zeros((1, self.game.n_arms)), np.zeros(1, np.int64)
         self._left = 0  # rounds to the horizon
 
@@ -170,7 +170,7 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         self.agent_selection = PRINCIPAL
 
     def render(self) -> Any:
-        """A frame: text ("ansi"), an image ("rgb_array"), or shown in the terminal ("human")."""
+        """Draw a frame: text ("ansi"), an image ("rgb_array"), or text in the terminal ("human")."""
         return self._viewer.render()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Who answers: the agent that sees an offer, plays an arm, and learns from its own reward.
+"""The agents: an agent sees an offer, plays an arm, and learns from its own reward.
 
 >>> import pa_env
 >>> pa_env.agents()
@@ -69,8 +69,8 @@ ORDERS = {"random": Order.RANDOM, "blocks": Order.BLOCKS, "cycle": Order.GIVEN}
 
 
 @dataclass(frozen=True)
-class Declaration:
-    """What a scripted agent is."""
+class AgentDeclaration:
+    """A scripted agent: how the kernel plays it, and its parameters."""
 
     kind: Kind
     about: str  # completes the sentence "The agent ..."
@@ -85,16 +85,18 @@ GREEDY = {"ties": "lowest", "initial": 0.0}
 EXPLORES = {"c0": 1.0, "exponent": 0.5, "exploration": "uniform"}
 KNOWS = {"ties": "lowest"}
 AGENTS = {
-    "empirical-mean": Declaration(Kind.LEARNER, "learns and never explores", GREEDY),
-    "exploratory": Declaration(Kind.LEARNER, "learns and explores", EXPLORES | GREEDY),
-    "oracle": Declaration(Kind.ORACLE, "knows its means", KNOWS, learns=False),
-    "exploratory-oracle": Declaration(Kind.ORACLE, "knows its means and explores", EXPLORES | KNOWS, learns=False),
-    "ols": Declaration(Kind.LEARNER, "learns by least squares and never explores", GREEDY, linear_only=True),
-    "ucb": Declaration(Kind.UCB, "keeps its own regret low by optimism", low_regret=True),
-    "thompson": Declaration(Kind.THOMPSON, "keeps its own regret low by sampling", low_regret=True),
-    "exp3": Declaration(Kind.EXP3, "keeps its own regret low whatever the rewards", low_regret=True),
-    "logit": Declaration(Kind.LOGIT, "learns and errs at random", {"temperature": 0.1, "knows_means": False} | GREEDY),
-    "types": Declaration(
+    "empirical-mean": AgentDeclaration(Kind.LEARNER, "learns and never explores", GREEDY),
+    "exploratory": AgentDeclaration(Kind.LEARNER, "learns and explores", EXPLORES | GREEDY),
+    "oracle": AgentDeclaration(Kind.ORACLE, "knows its means", KNOWS, learns=False),
+    "exploratory-oracle": AgentDeclaration(Kind.ORACLE, "knows its means and explores", EXPLORES | KNOWS, learns=False),
+    "ols": AgentDeclaration(Kind.LEARNER, "learns by least squares and never explores", GREEDY, linear_only=True),
+    "ucb": AgentDeclaration(Kind.UCB, "keeps its own regret low by optimism", low_regret=True),
+    "thompson": AgentDeclaration(Kind.THOMPSON, "keeps its own regret low by sampling", low_regret=True),
+    "exp3": AgentDeclaration(Kind.EXP3, "keeps its own regret low whatever the rewards", low_regret=True),
+    "logit": AgentDeclaration(
+        Kind.LOGIT, "learns and errs at random", {"temperature": 0.1, "knows_means": False} | GREEDY
+    ),
+    "types": AgentDeclaration(
         Kind.TYPES,
         "is a population of types, one of which answers in each round",
         {"types": 2, "order": "random", "temperature": 0.0} | KNOWS,
@@ -180,13 +182,13 @@ class ScriptedAgent:
             known("order", self.order, ORDERS)
 
     @property
-    def declaration(self) -> Declaration:
-        """What it is."""
+    def declaration(self) -> AgentDeclaration:
+        """Its entry in ``AGENTS``."""
         return AGENTS[self.name]
 
     @property
     def is_oracle(self) -> bool:
-        """Whether it knows the true means."""
+        """True if it knows its means."""
         return self.knows_means or not self.declaration.learns
 
     @property
@@ -196,14 +198,14 @@ class ScriptedAgent:
 
     @property
     def kind(self) -> Kind:
-        """How the kernel plays it: a logit agent at temperature 0 is greedy."""
+        """The code by which the kernel plays it; a logit agent at temperature 0 is greedy."""
         if self.declaration.kind == Kind.LOGIT and self.temperature == 0.0:
             return Kind.ORACLE if self.knows_means else Kind.LEARNER
         return self.declaration.kind
 
     @property
     def tells_law(self) -> bool:
-        """Whether the probabilities of its choices are known."""
+        """True if the probabilities of its choices are known."""
         return self.kind != Kind.THOMPSON and not callable(self.exploration)
 
     def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
@@ -227,7 +229,7 @@ class ScriptedAgent:
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 
     def _exploration(self, n_arms: int) -> int:
-        """The code of its exploration in a game."""
+        """Return the code of its exploration in a game."""
         if callable(self.exploration):
             check_own_bounds(compile_own("exploration", self.exploration), None, n_arms, np.zeros(0))
             return Exploration.FUNCTION
@@ -241,7 +243,7 @@ class ScriptedAgent:
         return Exploration.FIXED_ARM + self.exploration
 
     def initial_for(self, n_arms: int, dim: int) -> Floats:
-        """Initial means (n_arms,), or the first estimate of s (dim,) when linear."""
+        """Return its initial means (n_arms,), or the first estimate of s (dim,) when linear."""
         size, what = (dim, "dim") if dim else (n_arms, "n_arms")
         values = np.atleast_1d(np.asarray(self.initial, dtype=np.float64))
         if values.size not in (1, size):
@@ -251,7 +253,7 @@ class ScriptedAgent:
         return np.broadcast_to(values, (size,)).copy()  # writeable, so that compiled code is the same for all
 
     def memory_for(self, n_arms: int) -> Floats:
-        """What the kernel keeps for it (M,), at the beginning of an episode."""
+        """Return its memory (M,) in the kernel at the beginning of an episode."""
         if self.declaration.kind == Kind.EXP3:
             return np.zeros(n_arms)
         memory = np.zeros(types_memory(self.n_types, n_arms))
@@ -265,14 +267,14 @@ class ScriptedAgent:
         return memory
 
     def order_given(self) -> Integers:
-        """The types of the rounds, if they are given; empty if not."""
+        """Return the types of the rounds, if they are given; empty if not."""
         if self.order == "cycle":
             return np.arange(self.n_types)
         return np.array([] if isinstance(self.order, str) else self.order, np.int64)
 
 
 class Agent(Protocol):
-    """What a user's own agent must have."""
+    """A user's own agent."""
 
     @property
     def means(self) -> ArrayLike:

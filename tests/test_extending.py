@@ -21,7 +21,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
             ),
         ],
         "pa_env/scripted_agents.py": [
-            ("AGENTS = {\n", 'AGENTS = {\n    "contrary": Declaration(Kind.CONTRARY, "plays the last arm"),\n')
+            ("AGENTS = {\n", 'AGENTS = {\n    "contrary": AgentDeclaration(Kind.CONTRARY, "plays the last arm"),\n')
         ],
     },
     "family": {
@@ -35,7 +35,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "pa_env/instances.py": [
             (
                 "FAMILIES = {\n",
-                'FAMILIES = {\n    "shared": Declaration(Family.SHARED, "what is good for one is good for both"),\n',
+                'FAMILIES = {\n    "shared": FamilyDeclaration(Family.SHARED, "good for one, good for both"),\n',
             )
         ],
     },

@@ -50,7 +50,15 @@ MARKS = tuple(f"_{name}" for name in INFO)
 
 
 class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
-    """What both seats share: seeds, the end of episodes, infos."""
+    """The common part of both seats: seeds, the end of episodes, infos.
+
+    Args:
+        game: a game of N copies.
+        observation_space: of one copy.
+        action_space: of one copy.
+        autoreset_mode: what happens to copies whose episode has ended.
+        render_mode: "ansi", "rgb_array", "human" or None; the first copy is drawn.
+    """
 
     metadata: Info = {"render_modes": list(MODES), "render_fps": 10, "autoreset_mode": AutoresetMode.NEXT_STEP}
 
@@ -126,7 +134,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         return observations, rewards, terminated, np.zeros(self.num_envs, np.bool_), info
 
     def _known(self, begun: Flags) -> Info:
-        """What the players know at the beginning of an episode: the arms, if rewards are linear."""
+        """Return what the players are told where an episode begins (N,): the arms, if rewards are linear."""
         return {"arms": self.game.features.copy(), "_arms": begun.copy()} if self.game.dim else {}
 
     def _look_for_ends(self) -> None:
@@ -137,14 +145,14 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         self._soonest = int(left.min(where=~self._over, initial=self.game.horizon))
 
     def _final(self, observations: Floats32, info: Info, ended: Flags) -> Info:
-        """Last observations and infos as Gymnasium's own vector environments give them."""
+        """Return the last observations and infos as Gymnasium's own vector environments do."""
         final = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(ended):
             final[i] = observations[i].copy()
         return {"final_obs": final, "_final_obs": ended, "final_info": info, "_final_info": ended}
 
     def render(self) -> Any:
-        """A frame of the first copy."""
+        """Draw a frame of the first copy."""
         return self._viewer.render()
 
     def _begin(self, which: Flags, seeds: Sequence[int | None] | None = None, instance: Any = None) -> None:
@@ -152,7 +160,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         self._look_for_ends()
 
     def _info(self, results: Floats, mask: Flags) -> Info:
-        """The info of the round; ``_key`` marks the copies that played it."""
+        """Return the info of the round; ``_key`` marks the copies that played it."""
         return round_infos(results) | dict.fromkeys(MARKS, mask)
 
     def _mask(self, mask: Flags | None) -> Flags:
@@ -176,7 +184,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         raise NotImplementedError
 
     def _play(self, prepared: Any, which: Flags | None) -> tuple[Floats, Floats]:
-        """One round of the copies in ``which``, or of all; the kernel's results and this seat's rewards."""
+        """Play one round of the copies in ``which``, or of all. Returns its results and this seat's rewards."""
         raise NotImplementedError
 
 

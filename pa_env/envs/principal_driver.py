@@ -1,8 +1,8 @@
-"""Who offers when you sit in the agent's seat: a scripted principal, a function, or random offers."""
+"""The principal behind the agent's seat: a scripted principal, a function, or random offers."""
 
 import copy
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,20 +16,44 @@ from pa_env.kernel.layout import ARM, REWARD, Flags, Floats, Floats32
 _RANDOM = Direct(random_offers)
 
 
-class Principal(Protocol):
-    """What ``principal=`` must have."""
+class OfferMaker(Protocol):
+    """An object that ``principal=`` takes."""
 
     def reset(self, seed: int | None = None) -> Any:
         """Begin an episode."""
 
     def offer(self) -> ArrayLike:
-        """The incentives (n_arms,) of the next round."""
+        """Return the incentives (n_arms,) of the next round."""
 
     def observe(self, arm: int, reward: float) -> Any:
         """Observe the arm that was played and the principal's reward X."""
 
 
-PrincipalLike = Principal | Callable[[Floats32], ArrayLike] | None
+Policy = Callable[[Floats32], ArrayLike]  # from the principal's summary observation to an offer
+PrincipalLike = OfferMaker | Policy | None  # what ``principal=`` takes
+
+
+class PolicyPrincipal:
+    """A function as the principal of one copy of a game.
+
+    Args:
+        game: the game.
+        i: the copy.
+        policy: the function.
+    """
+
+    def __init__(self, game: Game, i: int, policy: Policy) -> None:
+        self.game, self.i, self.policy = game, i, policy
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin an episode: it keeps nothing."""
+
+    def offer(self) -> ArrayLike:
+        """Return what the function offers on the summary observation."""
+        return self.policy(self.game.summary[self.i].copy())
+
+    def observe(self, arm: int, reward: float) -> None:
+        """Observe a round: the summary tells it."""
 
 
 class PrincipalDriver:
@@ -43,40 +67,40 @@ class PrincipalDriver:
 
     def __init__(self, game: Game, principal: PrincipalLike) -> None:
         self.game = game
-        self._objects: list[Principal] = []
-        self._function: Callable[[Floats32], ArrayLike] | None = None
-        if principal is not None and all(callable(getattr(principal, m, None)) for m in ("reset", "offer", "observe")):
-            copies = range(game.copies - 1)
-            self._objects = [principal, *(copy.deepcopy(principal) for _ in copies)]  # type: ignore[list-item]
+        self._principals: list[OfferMaker] = []  # one for each copy; none: random offers
+        if principal is None:
+            return
+        if all(callable(getattr(principal, name, None)) for name in ("reset", "offer", "observe")):
+            maker = cast(OfferMaker, principal)
+            self._principals = [maker, *(copy.deepcopy(maker) for _ in range(game.copies - 1))]
         elif callable(principal):
-            self._function = principal
-        elif principal is not None:
+            self._principals = [PolicyPrincipal(game, i, principal) for i in range(game.copies)]
+        else:
             raise TypeError(
                 f"principal = {principal!r} must have reset, offer and observe, or be a function from the principal's"
                 " observation to an offer, or None for random offers"
             )
 
     def begin(self, which: Flags) -> None:
-        """Begin an episode of the copies marked in ``which``."""
-        for i in np.flatnonzero(which).tolist() if self._objects else ():
-            self._objects[i].reset(seed=self.game.principal_seed(i))
+        """Begin an episode of the copies marked in ``which`` (N,)."""
+        for i in np.flatnonzero(which).tolist() if self._principals else ():
+            self._principals[i].reset(seed=self.game.principal_seed(i))
 
     def observe(self, which: Flags, results: Floats) -> None:
-        """Tell the principals of the copies in ``which`` what their offers brought."""
-        for i in np.flatnonzero(which).tolist() if self._objects else ():
-            self._objects[i].observe(int(results[i, ARM]), float(results[i, REWARD]))
+        """Tell the principals of the copies in ``which`` (N,) the results (N, .) of the round."""
+        for i in np.flatnonzero(which).tolist() if self._principals else ():
+            self._principals[i].observe(int(results[i, ARM]), float(results[i, REWARD]))
 
     def offers(self, which: Flags) -> Floats:
-        """The next offers (copies, n_arms) of the copies in ``which``; zero elsewhere, and where the game is over."""
+        """Return the next offers (N, n_arms) of the copies in ``which``; zero elsewhere, and where the game is over."""
         game = self.game
-        asked = which & (game.arrays.state["t"] < game.horizon)
-        made = np.zeros((game.copies, game.n_arms))
-        if self._objects or self._function:
-            for i in np.flatnonzero(asked).tolist():
-                offer = self._objects[i].offer() if self._objects else self._function(game.summary[i].copy())  # type: ignore[misc]
-                made[i] = checks.offers("the principal's offer", offer, (1, game.n_arms))
-            game.check_offers(made)
-        else:
-            _RANDOM(game.arrays, made)
-            made[~asked] = 0.0
-        return made
+        running = which & (game.arrays.state["t"] < game.horizon)
+        offers = np.zeros((game.copies, game.n_arms))
+        if not self._principals:
+            _RANDOM(game.arrays, offers)
+            offers[~running] = 0.0
+            return offers
+        for i in np.flatnonzero(running).tolist():
+            offers[i] = checks.offers("the principal's offer", self._principals[i].offer(), (1, game.n_arms))
+        game.check_offers(offers)
+        return offers

@@ -64,7 +64,7 @@ KEY = {
 
 @dataclass(frozen=True, slots=True, eq=False)  # arrays do not compare to one truth value
 class Frame:
-    """What there is to see after ``t`` rounds; arrays have one entry per arm.
+    """The visible state of a game after ``t`` rounds; arrays have one entry per arm.
 
     A greedy agent plays its highest bar, belief + offer. Drawn are its beliefs now, which the reward of the last
     round has moved, and the offer that it answered then.
@@ -166,8 +166,8 @@ def ansi(frame: Frame) -> str:
         f"  arm  {f'offer (0-{full:.3g})':<15} theta_hat  plays (share)"
         f" {'~belief':>7} {'~pi*':>7} {'~theta':>7} {'~mu':>7}",
     ]
-    shown = _relevant(frame, ROWS)
-    for a in shown:
+    arms = _relevant(frame, ROWS)
+    for a in arms:
         estimate = _number(frame.theta_hat[a]) if frame.plays[a] else "-"
         hidden = (frame.beliefs[a], frame.optimal_incentives[a], frame.theta[a], frame.mu[a])
         lines.append(
@@ -175,8 +175,8 @@ def ansi(frame: Frame) -> str:
             f" {estimate:>9}  {_bar(share[a], 5)} {_count(frame.plays[a]):>7}"
             + "".join(f" {_number(x):>7}" for x in hidden)
         )
-    if len(shown) < k:
-        lines.append(f"  ... {k - len(shown)} of {k} arms left out")
+    if len(arms) < k:
+        lines.append(f"  ... {k - len(arms)} of {k} arms left out")
     return "\n".join([*lines, "", f"> played   ~ {HIDDEN}"])
 
 

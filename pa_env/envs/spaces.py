@@ -74,7 +74,7 @@ class View:
 
 
 def principal_observations(game: Game, observation: str = "summary") -> Box:
-    """What the principal sees. Rewards may be Gaussian, so estimates of them are bounded only by their type."""
+    """The principal's observations. Rewards may be Gaussian: estimates of them are bounded by their type alone."""
     k = game.n_arms
     low, high = np.zeros(summary_size(k)), np.ones(summary_size(k))
     for block in (SummaryBlock.REFUSED, SummaryBlock.ACCEPTED, SummaryBlock.OFFER):
@@ -83,12 +83,12 @@ def principal_observations(game: Game, observation: str = "summary") -> Box:
         low[unbounded], high[unbounded] = -FAR, FAR
     if observation == "learning":
         high[block_columns(SummaryBlock.PLAY_SHARE, k)] = np.log1p(game.horizon) / LOG_SCALE
-    shown = shown_columns(observation, k)
-    return Box(low[shown].astype(np.float32), high[shown].astype(np.float32), dtype=np.float32)
+    columns = shown_columns(observation, k)
+    return Box(low[columns].astype(np.float32), high[columns].astype(np.float32), dtype=np.float32)
 
 
 def agent_observations(game: Game) -> Box:
-    """What the agent sees: the offer, its own means and play shares, the time."""
+    """The agent's observations: the offer, its own means and play shares, the time."""
     k = game.n_arms
     low, high = np.zeros(AGENT_BLOCKS * k + 1), np.ones(AGENT_BLOCKS * k + 1)
     high[block_columns(AgentBlock.OFFER, k)] = game.max_incentive

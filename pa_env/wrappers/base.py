@@ -16,7 +16,7 @@ from pa_env.game import Game
 from pa_env.kernel.layout import UNTRIED, Floats, Integers, SummaryBlock, block_columns
 
 # An environment of the principal's seat, scalar or batched; a wrapped one is of the same kind.
-Seat = TypeVar("Seat", gym.Env[Any, Any], VectorEnv[Any, Any, Any])
+Env = TypeVar("Env", gym.Env[Any, Any], VectorEnv[Any, Any, Any])
 
 
 class Menu(Protocol):
@@ -96,7 +96,7 @@ class _BatchedMenu(gym.vector.VectorActionWrapper):
         return self.menu.offers(game_behind(self.env), actions)
 
 
-def wrap(env: Seat, menu: Menu) -> Seat:
+def wrap(env: Env, menu: Menu) -> Env:
     """Return the environment, scalar or batched, with the actions of a menu."""
     game = game_behind(env)
     if (env.single_action_space if isinstance(env, VectorEnv) else env.action_space) != spaces.offers(game):

@@ -13,7 +13,7 @@ from pa_env.checks import integers
 from pa_env.envs import spaces
 from pa_env.game import Game
 from pa_env.kernel.layout import ABOVE, RUNGS, STEP, Floats
-from pa_env.wrappers.base import Seat, brackets, floats, game_behind, highest, one_hot, within, wrap
+from pa_env.wrappers.base import Env, brackets, floats, game_behind, highest, one_hot, within, wrap
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class _ContinuousLadder(_Ladder):
         return Box(-1.0, 1.0, (1 + game.n_arms,), np.float32)
 
     def offers(self, game: Game, actions: Any) -> Floats:
-        wanted = floats("action", actions, (game.copies, 1 + game.n_arms), -1.0, 1.0)
-        arms, places = wanted[:, 1:].argmax(axis=1), (wanted[:, 0] + 1.0) / 2.0 * (RUNGS - 1)
+        numbers = floats("action", actions, (game.copies, 1 + game.n_arms), -1.0, 1.0)
+        arms, places = numbers[:, 1:].argmax(axis=1), (numbers[:, 0] + 1.0) / 2.0 * (RUNGS - 1)
         below = np.minimum(places.astype(np.int64), RUNGS - 2)
         prices, copies = self.prices(game), np.arange(game.copies)
         lower, upper = prices[below, copies, arms], prices[below + 1, copies, arms]
@@ -83,18 +83,18 @@ class _BatchedView(gym.vector.VectorWrapper):
         return self.view(observations), rewards, terminated, truncated, info
 
 
-def _learning(env: Seat) -> Seat:
+def _learning(env: Env) -> Env:
     """``env`` with the observation "learning"."""
     game = game_behind(env)
-    seen = env.single_observation_space if isinstance(env, VectorEnv) else env.observation_space
-    if seen == spaces.View(game, "learning").space:
+    space = env.single_observation_space if isinstance(env, VectorEnv) else env.observation_space
+    if space == spaces.View(game, "learning").space:
         return env
-    if seen != spaces.View(game, "summary").space:
+    if space != spaces.View(game, "summary").space:
         raise TypeError(f"env = {env} must be made with observation='learning', or 'summary', which is converted")
     return _BatchedView(env) if isinstance(env, VectorEnv) else _ScalarView(env)
 
 
-def ForLearning(env: Seat, continuous: bool = False, cap: float | None = None) -> Seat:  # noqa: N802 - a wrapper
+def ForLearning(env: Env, continuous: bool = False, cap: float | None = None) -> Env:  # noqa: N802 - a wrapper
     """Actions and observations for learning from scratch; the observation is "learning".
 
     Action ``5 * arm + rung`` offers one of five prices on one arm. With low the largest refused incentive of the

@@ -9,7 +9,7 @@ from gymnasium.spaces import Box, Discrete, Space, Tuple
 from pa_env.checks import at_least, integers, whole
 from pa_env.game import Game
 from pa_env.kernel.layout import Floats
-from pa_env.wrappers.base import Seat, brackets, floats, highest, one_hot, pair, within, wrap
+from pa_env.wrappers.base import Env, brackets, floats, highest, one_hot, pair, within, wrap
 
 
 class _Rescale:
@@ -80,7 +80,7 @@ class _Profit:
 # ruff: noqa: N802
 
 
-def RescaleIncentive(env: Seat) -> Seat:
+def RescaleIncentive(env: Env) -> Env:
     """Actions in [-1, 1]^n_arms (float32): the incentive is max_incentive times the absolute value.
 
     An action of 0, where a new Gaussian policy starts, offers nothing. Negative actions pay too: if they were clipped
@@ -92,7 +92,7 @@ def RescaleIncentive(env: Seat) -> Seat:
     return wrap(env, _Rescale())
 
 
-def TargetArm(env: Seat) -> Seat:
+def TargetArm(env: Env) -> Env:
     """Actions (arm, amount in [0, max_incentive]): the amount on that arm, and nothing on the others.
 
     Args:
@@ -101,7 +101,7 @@ def TargetArm(env: Seat) -> Seat:
     return wrap(env, _Target())
 
 
-def IncentiveGrid(env: Seat, levels: int = 11, top: float | None = None) -> Seat:
+def IncentiveGrid(env: Env, levels: int = 11, top: float | None = None) -> Env:
     """Actions ``arm * levels + level``: that level of an even grid of incentives on that arm.
 
     Args:
@@ -113,7 +113,7 @@ def IncentiveGrid(env: Seat, levels: int = 11, top: float | None = None) -> Seat
     return wrap(env, _Grid(levels, within(env, "top", top)))
 
 
-def BracketIncentive(env: Seat, above: float = 0.05, cap: float | None = None) -> Seat:
+def BracketIncentive(env: Env, above: float = 0.05, cap: float | None = None) -> Env:
     """Actions ``arm * 4 + place``: an incentive on that arm, relative to those that it refused and accepted.
 
     Places: 0 is the largest refused incentive, 1 the middle, 2 the smallest accepted incentive, 3 ``above`` more.
@@ -127,7 +127,7 @@ def BracketIncentive(env: Seat, above: float = 0.05, cap: float | None = None) -
     return wrap(env, _Bracket(at_least("above", above, 0.0), within(env, "cap", cap)))
 
 
-def ProfitLevel(env: Seat, bonus: float = 0.576, fading: float = 0.507, ending: float = 0.385) -> Seat:
+def ProfitLevel(env: Env, bonus: float = 0.576, fading: float = 0.507, ending: float = 0.385) -> Env:
     """Actions c in [-1, 1]: offer for every arm its estimated worth minus a profit of c.
 
     The offer is max(0, theta_hat_a + bonus_a - c) with theta_hat_a = (sum of X + 1) / (N_a + 2) and

@@ -373,7 +373,7 @@ FOREIGN: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "what"), zip(WRAPPERS, FOREIGN, strict=True))
+@pytest.mark.parametrize(("name", "what"), list(zip(WRAPPERS, FOREIGN, strict=True)))
 def test_only_the_principals_seat_is_wrapped(name: str, what: str) -> None:
     env = FOREIGN[what]()
     with pytest.raises(TypeError, match=r"env = .*principal's seat: PrincipalAgent-v0"):
