@@ -2,10 +2,10 @@
 
 A task is a list of settings; the loss is the mean over them of R_T / reference, each R_T a mean over a few runs. Much
 of it is luck, and the best of many trials was lucky: so the finalists, the best few and the shipped defaults, play
-again on four times as many new seeds, and the best of these is the result. The search can be killed at any time: run
-again with the same storage, it goes on to the same result; with another space, other settings or another version of the
-package it begins anew, beside the old one. It plays seeds from 10**6 on, the finalists from 2 * 10**6 on; parameters
-are compared on the seeds below, which neither ever sees.
+again on four times as many new seeds, and the best of these is the result. Optuna keeps the search in an SQLite file:
+it can be killed at any time, and goes on when it is run again with the same storage; with another space, other settings
+or another version of the package it begins anew, beside the old one. It plays seeds from 10**6 on, the finalists from
+2 * 10**6 on; parameters are compared on the seeds below, which neither ever sees.
 
 >>> from baselines.tuning import TASKS
 >>> TASKS["short"][0]
@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import pa_env
-from baselines.files import only_writer
 from baselines.registry import PRINCIPALS, make
 from baselines.simulation import simulate
 from pa_env.checks import known, whole
+from pa_env.kernel.layout import Floats
 from pa_env.scripted_agents import ScriptedAgent, make_agent
 
 if TYPE_CHECKING:
@@ -112,15 +111,13 @@ def shipped(principal: str) -> dict[str, float]:
     return {name: float(signature[name].default) for name in SPACES[principal]}
 
 
-def regrets(
-    principal: str, setting: Setting, parameters: dict[str, float], first_seed: int, times: int = 1
-) -> NDArray[np.float64]:
+def regrets(principal: str, setting: Setting, parameters: dict[str, float], first_seed: int, times: int = 1) -> Floats:
     """R_T of every run of a setting, ``times`` as many as it says."""
     scripted = make(principal, n_arms=setting.n_arms, horizon=setting.horizon, **parameters)
     seeds = range(first_seed, first_seed + times * setting.runs)
-    marks = [setting.horizon]
-    runs = [simulate(scripted, setting.instance, setting.opponent, seed=s, checkpoints=marks) for s in seeds]
-    return np.array([run.regret[-1] for run in runs])
+    run = simulate(scripted, setting.instance, setting.opponent, seeds=seeds, checkpoints=[setting.horizon])
+    values: Floats = run.regret[:, -1]
+    return values
 
 
 def loss(
@@ -143,39 +140,30 @@ def tune(principal: str, task: str, trials: int, storage: Path) -> "optuna.Study
     known("task", task, TASKS)
     whole("trials", trials, 1)
     import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+    from optuna.trial import TrialState
     from rich.progress import Progress
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    space: dict[str, optuna.distributions.BaseDistribution] = {
-        name: optuna.distributions.FloatDistribution(low, high, log=low > 0)
-        for name, (low, high) in SPACES[principal].items()
-    }
-    lock, theirs = (storage.with_name(storage.name + ending) for ending in (".writer", ".lock"))
-    with only_writer(storage, lock, "name another file by --storage"), Progress(transient=True) as progress:
-        theirs.unlink(missing_ok=True)  # Optuna would wait for a process that was killed
-        _cut_half_a_line(storage)
-        journal = JournalStorage(JournalFileBackend(str(storage), JournalFileOpenLock(str(storage))))
-        study = optuna.create_study(study_name=study_name(principal, task), storage=journal, load_if_exists=True)
+    storage.parent.mkdir(parents=True, exist_ok=True)
+    if storage.exists() and storage.read_bytes()[:15] != b"SQLite format 3":
+        raise ValueError(f"storage = {str(storage)!r} is there, and is no SQLite file: name another file")
+    address, name = f"sqlite:///{storage.absolute()}", study_name(principal, task)
+    study = optuna.create_study(study_name=name, storage=address, load_if_exists=True)
+    study.sampler = optuna.samplers.TPESampler(seed=len(study.trials))  # one that goes on does not draw the same again
+    if not study.get_trials(states=(TrialState.COMPLETE, TrialState.WAITING)):
+        study.enqueue_trial(shipped(principal))
+
+    def value(trial: "optuna.Trial") -> float:
+        """The loss of parameters that the sampler suggests."""
+        ranges = SPACES[principal].items()
+        return loss(principal, task, {name: trial.suggest_float(name, *ends, log=ends[0] > 0) for name, ends in ranges})
+
+    with Progress(transient=True) as progress:
         bar = progress.add_task(f"{principal} {task}", total=trials)
         while (done := len(finished(study))) < trials:
             progress.update(bar, completed=done)
-            # Only finished trials are kept, and each is drawn with a seed of its own from those before it: so a search
-            # that was killed goes on as if it had not been.
-            drawing = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=done))
-            drawing.add_trials(finished(study))
-            drawn = drawing.ask(space).params if done else shipped(principal)
-            value = loss(principal, task, drawn)
-            study.add_trial(optuna.trial.create_trial(params=drawn, distributions=space, value=value))
+            study.optimize(value, n_trials=1)
     return study
-
-
-def _cut_half_a_line(storage: Path) -> None:
-    """Remove what a killed process has not written to its end; Optuna would take it for damage."""
-    if storage.exists():
-        with storage.open("rb+") as file:
-            file.truncate(file.read().rfind(b"\n") + 1)
 
 
 def finished(study: "optuna.Study") -> list[Any]:

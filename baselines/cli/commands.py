@@ -201,7 +201,7 @@ def tune(
     principal: str = typer.Argument(help="profit-target, bracket-ucb or particle."),
     task: str = typer.Option("all", help="short, long, all or tiny."),
     trials: int = typer.Option(50, min=1, help="Finished trials in all; an interrupted search resumes."),
-    storage: Path = typer.Option(Path("results/tune.journal"), help="Where the search is kept."),
+    storage: Path = typer.Option(Path("results/tune.sqlite3"), help="File of the search, an SQLite database."),
 ) -> None:
     """Search for a principal's parameters, on seeds that comparisons do not use.
 

@@ -1,6 +1,5 @@
 """Tuning: killed and run again it goes on, and it never plays the seeds on which parameters are compared."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,50 +15,63 @@ from .helpers import python
 pytest.importorskip("optuna", reason="optuna is not installed")
 
 
-def test_a_killed_search_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    whole = tune("profit-target", "tiny", 5, tmp_path / "whole.journal")
-    killed = tmp_path / "results" / "killed.journal"
+def parameters(study: Any) -> list[dict[str, float]]:
+    return [trial.params for trial in finished(study)]
+
+
+def test_a_search_that_was_killed_or_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed in the second trial, in a process of its own, then Ctrl-C in the first one after that."""
+    storage = tmp_path / "results" / "study.sqlite3"
     code = (
-        "from pathlib import Path; import baselines.tuning as tuning, time; own = tuning.loss\n"
-        "def slow(*a): time.sleep(0.4); return own(*a)\n"
-        f"tuning.loss = slow; tuning.tune('profit-target', 'tiny', 50, Path({str(killed)!r}))"
+        "from pathlib import Path; import baselines.tuning as tuning, os; own = tuning.loss; calls = iter(range(1))\n"
+        "def once(*a): return own(*a) if next(calls, None) is not None else os.kill(os.getpid(), 9)\n"
+        f"tuning.loss = once; tuning.tune('profit-target', 'tiny', 50, Path({str(storage)!r}))"
     )
-    with python(code) as process:  # leaving the block kills it
-        end = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < end:
-            if killed.exists() and killed.read_text().count("\n") > 2:  # in the third trial, of 0.4 s
-                break
-            time.sleep(0.02)
-        assert process.poll() is None, process.communicate()
-        with pytest.raises(OSError, match=r"another command is writing to .*killed.journal: wait for it to end, or"):
-            tune("profit-target", "tiny", 5, killed)
-    resumed = tune("profit-target", "tiny", 5, killed)
-    assert [trial.params for trial in finished(resumed)][:5] == [trial.params for trial in finished(whole)]
-    assert [trial.value for trial in finished(resumed)][:5] == [trial.value for trial in finished(whole)]
+    with python(code) as process:
+        process.wait(timeout=120)
+    assert process.returncode == -9, process.communicate()
+
+    def stopped(*_: Any) -> float:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tuning, "loss", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            tune("profit-target", "tiny", 4, storage)
+    study = tune("profit-target", "tiny", 4, storage)
+    assert len(finished(study)) == 4
+    assert parameters(study)[0] == shipped("profit-target")
+    assert len({tuple(each.values()) for each in parameters(study)}) == 4  # nothing is drawn twice
 
 
-def test_a_search_cut_anywhere_goes_on_to_the_same_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also past the trials that are drawn at random, where the sampler looks at those before."""
-    monkeypatch.setattr(tuning, "loss", lambda principal, task, drawn: sum((x - 0.3) ** 2 for x in drawn.values()))
+def test_the_first_trial_is_the_shipped_defaults_even_if_it_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: Any) -> float:
+        raise KeyboardInterrupt
 
-    def result(storage: Path) -> list[tuple[float, dict[str, float]]]:
-        return [(trial.value, trial.params) for trial in finished(tune("profit-target", "tiny", 14, storage))]
+    storage = tmp_path / "study.sqlite3"
+    with monkeypatch.context() as patch:
+        patch.setattr(tuning, "loss", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            tune("bracket-ucb", "tiny", 1, storage)
+    (trial,) = finished(tune("bracket-ucb", "tiny", 1, storage))
+    assert trial.params == shipped("bracket-ucb")
+    assert trial.value == loss("bracket-ucb", "tiny", shipped("bracket-ucb"))
 
-    whole = result(tmp_path / "whole.journal")
-    lines = (tmp_path / "whole.journal").read_bytes().splitlines(keepends=True)
-    journal, start = tmp_path / "cut.journal", b""
-    for line in (*lines, b"\n"):
-        for cut in (start, start + line[: len(line) // 2], start + line[:-1]):
-            journal.write_bytes(cut)
-            (tmp_path / "cut.journal.lock").touch()  # as of a process that was killed while it wrote
-            assert result(journal) == whole
-        start += line
+
+def test_a_file_that_is_no_search_is_left_alone(tmp_path: Path) -> None:
+    storage = tmp_path / "notes.txt"
+    storage.write_text("mine")
+    with pytest.raises(ValueError, match=r"storage = '.*notes.txt' is there, and is no SQLite file: name another file"):
+        tune("profit-target", "tiny", 1, storage)
+    assert storage.read_text() == "mine"
 
 
 def test_a_finished_search_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = tune("bracket-ucb", "tiny", 3, tmp_path / "study.journal")
+    study = tune("bracket-ucb", "tiny", 3, tmp_path / "study.sqlite3")
     monkeypatch.setattr(tuning, "loss", None)
-    again = tune("bracket-ucb", "tiny", 2, tmp_path / "study.journal")
+    again = tune("bracket-ucb", "tiny", 2, tmp_path / "study.sqlite3")
     assert len(finished(again)) == len(finished(study)) == 3
 
 
@@ -67,7 +79,7 @@ def test_a_finished_search_runs_nothing(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_search_never_goes_on_from_another_ones_trials(
     changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage = tmp_path / "study.journal"
+    storage = tmp_path / "study.sqlite3"
     before = tune("profit-target", "tiny", 2, storage)
     with monkeypatch.context() as patch:
         if changed == "space":
@@ -107,55 +119,25 @@ def test_a_bar_is_shown_as_long_as_anything_is_played(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr("rich.progress.Progress", Noted)
     monkeypatch.setattr(tuning, "loss", watched)
-    show("profit-target", "tiny", 2, tmp_path / "study.journal")
-
-
-def test_the_first_trial_is_the_shipped_defaults(tmp_path: Path) -> None:
-    study = tune("bracket-ucb", "tiny", 1, tmp_path / "study.journal")
-    assert study.trials[0].params == shipped("bracket-ucb")
-    assert study.trials[0].value == loss("bracket-ucb", "tiny", shipped("bracket-ucb"))
-
-
-def test_a_search_that_is_interrupted_goes_on_as_if_it_had_not_been(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ctrl-C in the first trial and in the third; the trial counts for nothing."""
-    whole = tune("profit-target", "tiny", 4, tmp_path / "whole.journal")
-    own = tuning.loss
-    for calls in (1, 2):
-        left = iter(range(calls))
-
-        def interrupted(*arguments: Any, left: Any = left) -> float:
-            if next(left, None) is None:
-                raise KeyboardInterrupt
-            return own(*arguments)
-
-        monkeypatch.setattr(tuning, "loss", interrupted if calls > 1 else lambda *_: interrupted(left=iter(())))
-        with pytest.raises(KeyboardInterrupt):
-            tune("profit-target", "tiny", 4, tmp_path / "study.journal")
-    monkeypatch.setattr(tuning, "loss", own)
-    resumed = tune("profit-target", "tiny", 4, tmp_path / "study.journal")
-    assert [trial.params for trial in finished(resumed)] == [trial.params for trial in finished(whole)]
-    assert finished(resumed)[0].params == shipped("profit-target")
-    show("profit-target", "tiny", 4, tmp_path / "study.journal")
+    show("profit-target", "tiny", 2, tmp_path / "study.sqlite3")
 
 
 def test_seeds_are_kept_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seeds: list[int] = []
+    played: list[int] = []
     own = tuning.simulate
 
-    def noted(*args: object, seed: int, **settings: object) -> object:
-        seeds.append(seed)
-        return own(*args, seed=seed, **settings)  # type: ignore[arg-type]
+    def noted(*args: object, seeds: range, **settings: object) -> object:
+        played.extend(seeds)
+        return own(*args, seeds=seeds, **settings)  # type: ignore[arg-type]
 
     monkeypatch.setattr(tuning, "simulate", noted)
-    tune("profit-target", "tiny", 2, tmp_path / "study.journal")
-    assert min(seeds) >= 10**6
-    seeds.clear()
-    show("profit-target", "tiny", 2, tmp_path / "study.journal")
-    assert {seed < 1000 for seed in seeds} == {True, False}
+    tune("profit-target", "tiny", 2, tmp_path / "study.sqlite3")
+    assert min(played) >= 10**6
+    played.clear()
+    show("profit-target", "tiny", 2, tmp_path / "study.sqlite3")
+    assert {seed < 1000 for seed in played} == {True, False}
     printed = capsys.readouterr().out
     assert all(name in printed for name in ("evaluation seeds", *SPACES["profit-target"]))
 
@@ -173,9 +155,9 @@ def test_settings_are_sound() -> None:
 
 def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"principal = 'zero' is unknown.*; known: profit-target"):
-        tune("zero", "tiny", 1, tmp_path / "study.journal")
+        tune("zero", "tiny", 1, tmp_path / "study.sqlite3")
     with pytest.raises(ValueError, match=r"task = 'tinny' is unknown \(did you mean 'tiny'\?\)"):
-        tune("profit-target", "tinny", 1, tmp_path / "study.journal")
+        tune("profit-target", "tinny", 1, tmp_path / "study.sqlite3")
     with pytest.raises(ValueError, match="trials = 0 must be an integer at least 1"):
-        tune("profit-target", "tiny", 0, tmp_path / "study.journal")
+        tune("profit-target", "tiny", 0, tmp_path / "study.sqlite3")
     assert not list(tmp_path.iterdir())
