@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := $(shell find pa_env baselines -type f -not -path '*/__pycache__/*') pyproject.toml README.md
 
-.PHONY: bench test lowest demo gif docs check speed clean
+.PHONY: bench test lowest demo gif docs check speed reproduce clean
 .DEFAULT_GOAL := bench
 
 # What the game and the benchmark need ...
@@ -62,6 +62,10 @@ check: $(VENV)/everything $(VENV)/package  ## linter and type checker
 
 speed: $(VENV)/everything $(VENV)/package  ## the speed table
 	$(BIN)/pa-bench speed
+
+# Resumes where it was stopped. --quick makes small versions of all pages in results/quick.
+reproduce: $(VENV)/everything $(VENV)/package  ## every page of results again, in docs
+	$(BIN)/pa-bench reproduce all --page docs
 
 clean:
 	rm -rf $(VENV) $(LOWEST) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

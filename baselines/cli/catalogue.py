@@ -43,13 +43,13 @@ def show(suite: str, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Column, Table
 
-    found, console = list(items(suite)), Console()
+    listed, console = list(items(suite)), Console()
     if as_json:
-        print(json.dumps([item._asdict() for item in found], indent=2))
+        print(json.dumps([item._asdict() for item in listed], indent=2))
     elif not console.is_terminal:
-        print("\n".join("\t".join(item) for item in found))
+        print("\n".join("\t".join(item) for item in listed))
     else:
         table = Table("kind", Column("name", overflow="fold"), "parameters", "about")
-        for item in found:
+        for item in listed:
             table.add_row(*item)
         console.print(table)

@@ -37,14 +37,12 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
 
     def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, agent: str, seed: int) -> None:
         self.n_arms, self.horizon, self.instance, self.agent, self.seed = n_arms, horizon, instance, agent, seed
-        answering = resolve_agent(agent)
-        self.env: Any = gym.make(
-            "PrincipalAgent-v0", n_arms=n_arms, horizon=horizon, agent=answering, instance=instance
-        )
+        opponent = resolve_agent(agent)
+        self.env: Any = gym.make("PrincipalAgent-v0", n_arms=n_arms, horizon=horizon, agent=opponent, instance=instance)
 
-    def view(self, seen: NDArray[np.float32]) -> Table:
+    def view(self, observation: NDArray[np.float32]) -> Table:
         """Plays and mean reward of each arm, and the incentives that were not enough and enough."""
-        _, theta_hat, share, refused, accepted, _ = seen[:-OVERALL].reshape(BLOCKS, self.n_arms)
+        _, theta_hat, share, refused, accepted, _ = observation[:-OVERALL].reshape(BLOCKS, self.n_arms)
         table = Table("arm", "plays", "mean reward", "refused", "accepted")
         for arm, plays in enumerate((share * self.horizon).round().astype(int)):
             mean = f"{theta_hat[arm]:.2f}" if plays else "–"
@@ -55,17 +53,17 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
     def read(self, text: str) -> NDArray[np.float64]:
         """Incentives (n_arms,)."""
         try:
-            given = [float(word) for word in text.split()]
+            numbers = [float(word) for word in text.split()]
         except ValueError:
             raise ValueError(f"{text!r} must be numbers: an arm and its incentive, or one for each arm") from None
         offer = np.zeros(self.n_arms)
-        if len(given) == 2:
-            if given[0] not in range(self.n_arms):
-                raise ValueError(f"arm = {given[0]:g} must be an integer from 0 to {self.n_arms - 1}")
-            offer[int(given[0])] = given[1]
-        elif len(given) == self.n_arms:
-            offer[:] = given
-        elif given:
+        if len(numbers) == 2:
+            if numbers[0] not in range(self.n_arms):
+                raise ValueError(f"arm = {numbers[0]:g} must be an integer from 0 to {self.n_arms - 1}")
+            offer[int(numbers[0])] = numbers[1]
+        elif len(numbers) == self.n_arms:
+            offer[:] = numbers
+        elif numbers:
             raise ValueError(
                 f"{text!r} must be two numbers, an arm and its incentive, or {self.n_arms}, one for each arm"
             )
@@ -99,14 +97,14 @@ an arm. You get its reward and its incentive.
 
     def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, principal: str, seed: int) -> None:
         self.n_arms, self.horizon, self.seed = n_arms, horizon, seed
-        offering = make(principal, n_arms=n_arms, horizon=horizon)
+        opponent = make(principal, n_arms=n_arms, horizon=horizon)
         settings: Any = {"n_arms": n_arms, "horizon": horizon, "instance": instance, "max_incentive": 1000.0}
-        self.env: Any = gym.make("PrincipalAgentFollower-v0", principal=offering, **settings)
-        attach(offering, self.env.get_wrapper_attr("game"))
+        self.env: Any = gym.make("PrincipalAgentFollower-v0", principal=opponent, **settings)
+        attach(opponent, self.env.get_wrapper_attr("game"))
 
-    def view(self, seen: NDArray[np.float32]) -> Table:
+    def view(self, observation: NDArray[np.float32]) -> Table:
         """The offer, and plays and mean reward of each arm."""
-        offer, means, share = seen[:-1].reshape(AGENT_BLOCKS, self.n_arms)
+        offer, means, share = observation[:-1].reshape(AGENT_BLOCKS, self.n_arms)
         table = Table("arm", "incentive", "plays", "mean reward")
         for arm, plays in enumerate((share * self.horizon).round().astype(int)):
             table.add_row(str(arm), f"{offer[arm]:.3f}", str(plays), f"{means[arm]:.2f}" if plays else "–")
@@ -124,11 +122,11 @@ an arm. You get its reward and its incentive.
 
     def others(self, rounds: int) -> dict[str, float]:
         """What an agent that always plays the highest mean + incentive would have earned."""
-        seen, _ = self.env.reset(seed=self.seed)
+        observation, _ = self.env.reset(seed=self.seed)
         earned = 0.0
         for _ in range(rounds):
-            offer, means, _ = seen[:-1].reshape(AGENT_BLOCKS, self.n_arms)
-            seen, reward, *_ = self.env.step(int((offer + means).argmax()))
+            offer, means, _ = observation[:-1].reshape(AGENT_BLOCKS, self.n_arms)
+            observation, reward, *_ = self.env.step(int((offer + means).argmax()))
             earned += reward
         return {"a greedy agent": earned}
 
@@ -148,23 +146,23 @@ def play(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: s
         seed: of the game.
     """
     known("seat", seat, ("principal", "agent"))
-    drawn = resolve_instance(instance)
-    K = n_arms or int(getattr(drawn, "n_arms", 3))
-    made: Seat = (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, drawn, opponent, seed)
+    source = resolve_instance(instance)
+    K = n_arms or int(getattr(source, "n_arms", 3))
+    table: Seat = (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, source, opponent, seed)
     console = Console(highlight=False)
-    console.print(Text(made.help))
+    console.print(Text(table.help))
     rounds, earned = 0, 0.0
-    seen, _ = made.env.reset(seed=seed)
+    observation, _ = table.env.reset(seed=seed)
     try:
         while rounds < horizon:
-            console.print(made.view(seen))
-            action, (seen, reward, _, _, info) = _turn(console, made, f"round {rounds + 1} of {horizon}> ")
+            console.print(table.view(observation))
+            action, (observation, reward, _, _, info) = _turn(console, table, f"round {rounds + 1} of {horizon}> ")
             rounds, earned = rounds + 1, earned + reward
-            console.print(Text(f"{made.outcome(action, reward, info)} Your total: {earned:.2f}.\n"))
+            console.print(Text(f"{table.outcome(action, reward, info)} Your total: {earned:.2f}.\n"))
     except (EOFError, KeyboardInterrupt):
         console.print("\nYou stopped.")
     if rounds:
-        _compare(console, made, rounds, earned)
+        _compare(console, table, rounds, earned)
 
 
 def _turn(console: Console, seat: Seat, prompt: str) -> tuple[Any, tuple[Any, ...]]:
