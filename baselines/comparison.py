@@ -9,28 +9,35 @@ True
 """
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines.simulation import log_spaced
+from baselines import players
+from baselines.benchmark.blocks import Block, Objects, blocks_of, episodes_of, play, read_table
+from baselines.benchmark.pool import play_in_processes
 from baselines.tasks import Task
-from pa_env.checks import known
+from pa_env.checks import known, whole
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import SCORES, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
     from matplotlib.figure import Figure
 
     from baselines.registry import PrincipalLike
 
 HEADINGS = {"regret": "R_T", "regret_oracle": "R_T^oracle", "utility": "utility"}  # of the readable tables
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
+POOL_AFTER_S = 2.0  # about the pool's start-up cost
 WIDEST = 34  # letters of a label in a terminal
 
 
@@ -70,26 +77,52 @@ def compare(
     from rich.console import Console
     from rich.progress import Progress
 
-    from baselines import players as roster
-
-    entered = roster.players(principals)
-    given = principals.values() if isinstance(principals, Mapping) else principals
+    entered = players.principals_by_label(principals)
     keywords = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
-    settings, chosen = roster.settings_of(task, keywords, given), roster.seeds_of(seeds)
-    privileged = roster.check(entered, settings, chosen[0])
-    marks = log_spaced(settings["horizon"])
-    work = roster.blocks(entered, settings, chosen, marks)
-    parts: dict[int, Floats] = {}
+    setting, objects = players.setting_of(task, keywords, entered.values())
+    objects = {**objects, **{("principal", label): each for label, each in entered.items()}}
+    chosen = players.seeds_of(seeds)
+    cores = os.cpu_count() or 1 if workers is None else whole("workers", workers, 1)
+    privileged = {label: _check(Block(setting, label, chosen), objects) for label in entered}
+    of_each = zip(*(blocks_of(setting, label, chosen) for label in entered), strict=True)
+    blocks = [block for some_seeds in of_each for block in some_seeds]
+    sums: dict[str, list[Floats]] = {label: [] for label in entered}
+    parts: dict[Block, Floats] = {}
     with Progress(console=Console(stderr=True), transient=True, disable=_in_notebook()) as progress:
         bar = progress.add_task("episodes", total=len(entered) * len(chosen))
-        for i, sums in roster.play_blocks(work, workers):
-            parts[i] = sums
-            progress.advance(bar, len(work[i].seeds))
-    found = {
-        player.label: np.concatenate([parts[i] for i, block in enumerate(work) if block.player is player], axis=1)
-        for player in entered
-    }
-    return Comparison(_about(settings, task), marks, np.array(chosen), found, privileged)
+        for block, table in _play(blocks, objects, cores):
+            parts[block] = np.stack([table[name].to_numpy().reshape(len(block.seeds), -1) for name in SCORES])
+            progress.advance(bar, len(block.seeds))
+    for block in blocks:
+        sums[block.principal].append(parts[block])
+    samples = {label: np.concatenate(arrays, axis=1) for label, arrays in sums.items()}
+    return Comparison(_about(setting, objects, task), setting.checkpoints, np.array(chosen), samples, privileged)
+
+
+def _check(block: Block, objects: Objects) -> bool:
+    """Raise if the principal of a block can't play; returns True if it is privileged."""
+    try:
+        return type(episodes_of(block, objects).begin(block.seeds[0])).privileged
+    except Exception as error:
+        raise ValueError(f"{block.principal} can't play this game: {error}") from error
+
+
+def _play(blocks: Sequence[Block], objects: Objects, workers: int) -> "Iterator[tuple[Block, pa.Table]]":
+    """Play blocks, the first ones in this process; yields each with its table, in any order."""
+    start = time.monotonic()
+    for i, block in enumerate(blocks):
+        if workers > 1 and time.monotonic() - start > POOL_AFTER_S:
+            for result in play_in_processes(blocks[i:], objects, workers, math.inf):
+                if result.data is None:
+                    raise RuntimeError(result.failure)
+                yield result.block, read_table(result.data)
+            return
+        try:
+            table = play(block, objects)
+        except Exception as error:
+            error.add_note(f"{block.principal} was playing seeds {block.seeds[0]} to {block.seeds[-1]}")
+            raise
+        yield block, table
 
 
 def _in_notebook() -> bool:
@@ -101,23 +134,18 @@ def _in_notebook() -> bool:
     return Console().is_jupyter and importlib.util.find_spec("ipywidgets") is None
 
 
-def _about(settings: dict[str, Any], task: str | Task | None) -> str:
+def _about(setting: Task, objects: Objects, task: str | Task | None) -> str:
     """The setting in a line."""
     from baselines.registry import describe
 
-    agent, instance = settings["agent"], settings["instance"]
-    if isinstance(agent, str):
-        name = describe(agent, "agent").label
-    else:
-        name = getattr(agent, "name", type(agent).__name__)
-        name += f" (c0 = {agent.c0:g})" if isinstance(agent, ScriptedAgent) and agent.c0 else ""
-    if isinstance(instance, str):
-        drawn = describe(instance, "instance").label
-    else:
-        drawn = getattr(instance, "__name__", type(instance).__name__)
-    title = f"{task if isinstance(task, str) else task.name}: " if task is not None else ""
-    sizes = f"K = {settings['n_arms']}, T = {settings['horizon']:,}"
-    return f"{title}agent {name}, instance {drawn}, {sizes}"
+    agent, instance = (
+        name if (role, name) in objects else describe(name, role).label
+        for role, name in (("agent", setting.agent), ("instance", setting.instance))
+    )
+    c0 = getattr(objects.get(("agent", setting.agent)), "c0", 0.0)
+    title = f"{setting.name}: " if task is not None else ""
+    explores = f" (c0 = {c0:g})" if c0 else ""
+    return f"{title}agent {agent}{explores}, instance {instance}, K = {setting.n_arms}, T = {setting.horizon:,}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,65 +1,57 @@
-"""The principals and settings of a comparison, from any of the forms in which users give them, and their blocks.
+"""The principals and the setting of a comparison, from any of the forms in which users give them."""
 
-A block is some seeds of one principal. The first blocks are played in this process. After ``ALONE`` seconds, other
-processes play the rest; :mod:`joblib` can send them classes and functions that were defined in a notebook. Results do
-not depend on which process plays a block.
-"""
-
-import functools
 import inspect
-import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-
+from baselines.benchmark.blocks import Objects, settings
 from baselines.principal import Principal
-from baselines.registry import PrincipalLike, describe, resolve, resolve_agent, resolve_instance
-from baselines.simulation import Episodes
-from baselines.specs import is_user_code, parse
+from baselines.registry import PrincipalLike, describe, resolve_agent
+from baselines.simulation import log_spaced
+from baselines.specs import is_user_code
 from baselines.tasks import Task
 from baselines.tasks import task as task_of
 from pa_env.checks import whole
 from pa_env.game import Game
-from pa_env.kernel.layout import SCORES, Floats, Integers
-
-BLOCK_ROUNDS, BLOCK_SEEDS = 500_000, 1000  # of a block, at most: about a second of the slowest principals
-MAKERS: dict[str, Callable[[str], Any]] = {"agent": resolve_agent, "instance": resolve_instance}
-ALONE = 2.0  # seconds after which other processes help: they take as long to start
+from pa_env.kernel.layout import Integers
 
 
-class Player(NamedTuple):
-    """A principal of a comparison."""
+class ComparisonTask(Task):
+    """The task of a comparison: as given, or with the labels of objects in place of specs; more checkpoints."""
 
-    label: str
-    make: Callable[[Game], Principal]  # for a game that has begun
-
-
-class Block(NamedTuple):
-    """Some seeds of one player."""
-
-    player: Player
-    settings: dict[str, Any]  # of the game
-    seeds: list[int]
-    marks: Integers  # checkpoints
+    @property
+    def checkpoints(self) -> Integers:
+        """Rounds after which a run is scored."""
+        return log_spaced(self.horizon)
 
 
-def players(given: Sequence[PrincipalLike] | Mapping[str, PrincipalLike]) -> list[Player]:
-    """The principals of a comparison, under their labels; two of the same label are an error."""
+def principals_by_label(
+    given: Sequence[PrincipalLike] | Mapping[str, PrincipalLike],
+) -> dict[str, PrincipalLike]:
+    """The principals of a comparison; two of the same label are an error."""
     if isinstance(given, str | Principal | type) or not isinstance(given, Iterable):
         raise TypeError(f"principals = {given!r} must be a list of principals, or a dictionary of them by label")
-    named = given.items() if isinstance(given, Mapping) else [(label_of(each), each) for each in given]
-    found = [Player(str(label), maker(each)) for label, each in named]
-    if not found:
+    named = list(given.items()) if isinstance(given, Mapping) else [(label_of(each), each) for each in given]
+    if not named:
         raise ValueError("principals = [] must have at least one principal")
-    labels = [player.label for player in found]
-    for label in labels:
-        if labels.count(label) > 1:
+    principals: dict[str, PrincipalLike] = {}
+    for label, each in named:
+        if str(label) in principals:
             raise ValueError(
-                f"principals has {label!r} twice: leave one out, or pass a dictionary of labels of your own"
+                f"principals has {str(label)!r} twice: leave one out, or pass a dictionary of labels of your own"
             )
-    return found
+        principals[str(label)] = _at_rest(each)
+    return principals
+
+
+def _at_rest(given: PrincipalLike) -> PrincipalLike:
+    """A principal that can be sent: an object in the middle of an episode can't."""
+    if isinstance(given, Principal):
+        return given.clone()
+    if isinstance(given, str) or (isinstance(given, type) and issubclass(given, Principal)):
+        return given
+    raise TypeError(f"principals has {given!r}: each must be a name, a spec, or a baselines.Principal or its class")
 
 
 def label_of(given: PrincipalLike) -> str:
@@ -83,103 +75,44 @@ def _optional(parameter: inspect.Parameter) -> bool:
     return parameter.name in ("n_arms", "horizon") or parameter.default is not parameter.empty
 
 
-def maker(given: PrincipalLike) -> Callable[[Game], Principal]:
-    """A function that makes the principal for a game."""
-    if isinstance(given, str):
-        return functools.partial(resolve, parse(given).absolute)
-    if isinstance(given, Principal):
-        return functools.partial(resolve, given.clone())
-    if isinstance(given, type) and issubclass(given, Principal):
-        return functools.partial(resolve, given)
-    raise TypeError(f"principals has {given!r}: each must be a name, a spec, or a baselines.Principal or its class")
-
-
-def settings_of(
+def setting_of(
     task: str | Task | None, keywords: dict[str, Any], principals: Iterable[PrincipalLike]
-) -> dict[str, Any]:
-    """Keyword arguments of the game: those of the task, or those given; objects have their own sizes.
+) -> tuple[ComparisonTask, Objects]:
+    """The setting of a comparison, and the objects that its labels stand for.
 
-    An agent and an instance that are given as specs stay specs, which :func:`resolved` makes in the process that plays.
+    Args:
+        task: a task or its name; or None, and the keywords give the setting.
+        keywords: agent, instance, n_arms and horizon, each None if it was not given.
+        principals: of the comparison; objects have their own sizes.
     """
     given = {name: value for name, value in keywords.items() if value is not None}
     if task is not None:
         if given:
             raise ValueError(f"task = {task!r} is a whole setting: leave out {', '.join(given)}, or the task")
-        chosen = task_of(task) if isinstance(task, str) else task
-        sizes = {"n_arms": chosen.n_arms, "horizon": chosen.horizon, "dim": chosen.dim}
-        return sizes | {name: parse(getattr(chosen, name), name).absolute for name in MAKERS}
-    if "agent" in given and not isinstance(given["agent"], str):
-        given["agent"] = resolve_agent(given["agent"])
+        return ComparisonTask(**vars(task_of(task) if isinstance(task, str) else task)), {}
     sizes = {"n_arms": None, "horizon": 1000}
     for each in principals:
         if isinstance(each, Principal):
             sizes = {"n_arms": each.n_arms, "horizon": each.horizon}
-    settings = {**sizes, "agent": "empirical-mean", "instance": "uniform", **given}
-    settings |= {name: parse(settings[name], name).absolute for name in MAKERS if isinstance(settings[name], str)}
-    return settings | {"n_arms": Game(**resolved(settings)).n_arms}
+    values: dict[str, Any] = {"agent": "empirical-mean", "instance": "uniform", **sizes, **given}
+    if not isinstance(values["agent"], str):
+        values["agent"] = resolve_agent(values["agent"])
+    objects: dict[tuple[str, str], Any] = {}
+    for role in ("agent", "instance"):
+        if not isinstance(values[role], str):
+            value = values[role]
+            values[role] = getattr(value, "name", "") or getattr(value, "__name__", type(value).__name__)
+            objects[role, values[role]] = value
+    setting = ComparisonTask("comparison", "", dim=None, principals=(), seeds=0, **values)
+    game = Game(**settings(setting, objects))
+    return replace(setting, n_arms=game.n_arms, dim=game.dim or None), objects
 
 
-def resolved(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with the agent and the instance that specs name."""
-    specs = {name: MAKERS[name](settings[name]) for name in MAKERS if isinstance(settings[name], str)}
-    return settings | specs
-
-
-def seeds_of(seeds: int | Iterable[int]) -> list[int]:
+def seeds_of(seeds: int | Iterable[int]) -> tuple[int, ...]:
     """The seeds 0, 1, ... of a number, or those given."""
-    if isinstance(seeds, Iterable):
-        found = [whole("seeds", seed, 0) for seed in seeds]
-        if not found or len(set(found)) < len(found):
-            raise ValueError(f"seeds = {seeds!r} must be one or more different seeds")
-        return found
-    return list(range(whole("seeds", seeds, 1)))
-
-
-def check(entered: Sequence[Player], settings: dict[str, Any], seed: int) -> dict[str, bool]:
-    """Raise if a player can't play the game; returns whether each is privileged."""
-    found, made = {}, resolved(settings)
-    for player in entered:
-        try:
-            found[player.label] = type(Episodes(player.make, made).begin(seed)).privileged
-        except Exception as error:
-            raise ValueError(f"{player.label} can't play this game: {error}") from error
-    return found
-
-
-def blocks(entered: Sequence[Player], settings: dict[str, Any], seeds: list[int], marks: Integers) -> list[Block]:
-    """All blocks to play; the first seeds of all players come first."""
-    size = max(1, min(BLOCK_SEEDS, BLOCK_ROUNDS // settings["horizon"]))
-    parts = [seeds[first : first + size] for first in range(0, len(seeds), size)]
-    return [Block(player, settings, part, marks) for part in parts for player in entered]
-
-
-def play_block(block: Block) -> Floats:
-    """The sums (len(SCORES), seeds, checkpoints) of a block."""
-    try:
-        run = Episodes(block.player.make, resolved(block.settings)).play(block.seeds, block.marks)
-    except Exception as error:
-        error.add_note(f"{block.player.label} was playing seeds {block.seeds[0]} to {block.seeds[-1]}")
-        raise
-    return np.stack([run.scores[name] for name in SCORES])
-
-
-def play_blocks(work: Sequence[Block], workers: int | None) -> Iterator[tuple[int, Floats]]:
-    """Each block's place in ``work`` and its sums, as they are done."""
-    workers = os.cpu_count() or 1 if workers is None else whole("workers", workers, 1)
-    start = time.monotonic()
-    for i, block in enumerate(work):
-        if workers > 1 and time.monotonic() - start > ALONE:
-            yield from _in_processes(work, range(i, len(work)), workers)
-            return
-        yield i, play_block(block)
-
-
-def _in_processes(work: Sequence[Block], places: range, workers: int) -> Iterator[tuple[int, Floats]]:
-    import joblib
-
-    pool = joblib.Parallel(n_jobs=min(workers, len(places)), return_as="generator_unordered", batch_size=1)
-    yield from pool(joblib.delayed(_placed)(i, work[i]) for i in places)
-
-
-def _placed(i: int, block: Block) -> tuple[int, Floats]:
-    return i, play_block(block)
+    if not isinstance(seeds, Iterable):
+        return tuple(range(whole("seeds", seeds, 1)))
+    chosen = tuple(whole("seeds", seed, 0) for seed in seeds)
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ValueError(f"seeds = {seeds!r} must be one or more different seeds")
+    return chosen

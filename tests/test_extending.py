@@ -122,7 +122,7 @@ assert observation.shape == (7 * 4 + 2,) == env.observation_space.shape  # the f
 assert observation[6 * 4 + 3] == info["reward"]
 made = task("k4-t60-shared-contrary")
 assert "generous" in made.principals
-assert play(Block(made, "generous", 0, 1))["paid"].to_pylist()[-1] == 0.0  # that agent refuses
+assert play(Block(made, "generous", range(1)))["paid"].to_pylist()[-1] == 0.0  # that agent refuses
 """
 
 

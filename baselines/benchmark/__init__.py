@@ -2,11 +2,11 @@
 
 Inside::
 
-    blocks.py       a block: one principal in one task on a range of seeds
+    blocks.py       a block: one principal in one task on some seeds
+    plan.py         the blocks of a benchmark
+    pool.py         local processes that play blocks
+    ray.py          Ray, likewise
     sweep.py        a whole benchmark, by any engine
-    processes.py    local processes
-    cluster.py      Ray
-    waiting.py      the queue of unplayed blocks
     progress.py     progress of a sweep
     store.py        the folder of results
     manifest.py     benchmark.json: what made the results

@@ -1,4 +1,4 @@
-"""A block: one principal in one task on a range of seeds. Its table has a row for each seed and checkpoint.
+"""A block: one principal in one task on some seeds. Its table has a row for each seed and checkpoint.
 
 All principals play the same seeds, and so the same instances and rewards. The blocks of a task have the same seeds for
 every principal. At any horizon a block has about as many rounds, which take about a second.
@@ -8,7 +8,7 @@ import functools
 import hashlib
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from baselines.registry import resolve, resolve_agent, resolve_instance
 from baselines.simulation import Episodes
-from baselines.specs import Files, is_user_code
+from baselines.specs import is_user_code
 from baselines.tasks import Task
-from pa_env.game import Game
 from pa_env.kernel.layout import NOT_ALWAYS, SCORES
 
 if TYPE_CHECKING:
@@ -30,27 +29,31 @@ ROUNDS = 2**18  # of a block, at most, unless one episode alone has more
 LONGEST_NAME = 80  # of a task or a principal in a file's name
 LABELS = ("task", "principal", "agent", "instance")
 OF_ARMS = ("plays", "offers", "optimal_incentives")  # columns with a list of n_arms
+# What names in a block stand for, by ("principal", name), ("agent", ...) or ("instance", ...): objects, or other specs.
+Objects = Mapping[tuple[str, str], Any]
+NO_OBJECTS: Objects = {}
 
 
 @dataclass(frozen=True)
 class Block:
-    """A principal (its spec) in a task on the seeds ``first``, ..., ``first + count - 1``."""
+    """A principal in a task on some seeds.
+
+    Args:
+        task: the setting.
+        principal: its spec.
+        seeds: of the episodes; consecutive, if they are stored.
+        trace: file for a trace of every round; None: no trace.
+    """
 
     task: Task
     principal: str
-    first: int
-    count: int
-    trace: Path | None = None  # file for a trace of every round; None: no trace
+    seeds: Sequence[int]
+    trace: Path | None = None
 
     @property
     def id(self) -> str:
         """A readable name for its files; it does not depend on how many of its seeds are played."""
-        return f"{file_name(self.task.name)}--{file_name(self.principal)}--{self.first}"
-
-    @property
-    def seeds(self) -> range:
-        """The seeds."""
-        return range(self.first, self.first + self.count)
+        return f"{file_name(self.task.name)}--{file_name(self.principal)}--{self.seeds[0]}"
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -66,11 +69,11 @@ class Block:
         return dict(zip(LABELS, named, strict=True)) | sizes
 
 
-def blocks_of(task: Task, principal: str, seeds: int) -> Iterator[Block]:
-    """The seeds 0, 1, ..., ``seeds - 1`` in blocks; the last may be a part of one."""
+def blocks_of(task: Task, principal: str, seeds: Sequence[int]) -> Iterator[Block]:
+    """The seeds in blocks; the last may be a part of one."""
     size = 2 ** max(0, (ROUNDS // task.horizon).bit_length() - 1)
-    for first in range(0, seeds, size):
-        yield Block(task, principal, first, min(size, seeds - first))
+    for first in range(0, len(seeds), size):
+        yield Block(task, principal, seeds[first : first + size])
 
 
 def file_name(name: str) -> str:
@@ -79,47 +82,43 @@ def file_name(name: str) -> str:
     return readable if readable == name else f"{readable}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-class Result(NamedTuple):
+class BlockResult(NamedTuple):
     """The result of a block: the bytes of its file, or why it failed."""
 
     block: Block
     data: bytes | None
-    failure: str | None = None
+    why: str | None = None
+
+    @property
+    def failure(self) -> str:
+        """Why it failed, with the principal, the task and the seeds."""
+        seeds = f"seeds {self.block.seeds[0]} to {self.block.seeds[-1]}"
+        return f"{self.block.principal} in task {self.block.task.name}, {seeds}:\n{self.why}"
 
 
-def attempt(block: Block, files: Files | None = None) -> Result:
-    """Play a block; an exception becomes a failure of the block."""
-    try:
-        return Result(block, as_parquet(play(block, files)))
-    except BaseException:  # not Ctrl-C: engines block it in the processes that play
-        return failed(block, traceback.format_exc())
-
-
-def failed(block: Block, why: str) -> Result:
-    """A failure, which names the principal."""
-    seeds = f"seeds {block.first} to {block.seeds[-1]}"
-    return Result(block, None, f"{block.principal} in task {block.task.name}, {seeds}:\n{why}")
-
-
-def settings(task: Task, files: Files | None = None) -> dict[str, Any]:
+def settings(task: Task, objects: Objects) -> dict[str, Any]:
     """Keyword arguments of a task's game."""
-    agent, instance = resolve_agent(task.agent, files), resolve_instance(task.instance, files)
+    agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
+    instance = resolve_instance(objects.get(("instance", task.instance), task.instance))
     return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
 
 
-def check(block: Block, files: Files | None = None) -> None:
-    """Raise if the principal can't play the task."""
-    game = Game(**settings(block.task, files), observe=False)
-    game.begin(seeds=[block.first])
-    resolve(block.principal, game, files)
+def episodes_of(block: Block, objects: Objects = NO_OBJECTS) -> Episodes:
+    """The game of a block and its principal, which is made when an episode begins."""
+    principal = objects.get(("principal", block.principal), block.principal)
+    return Episodes(functools.partial(resolve, principal), settings(block.task, objects))
 
 
-def play(block: Block, files: Files | None = None) -> "pa.Table":
-    """The runs of a block, a row for each seed and checkpoint."""
+def play(block: Block, objects: Objects = NO_OBJECTS) -> "pa.Table":
+    """The runs of a block, a row for each seed and checkpoint.
+
+    Args:
+        block: what is played.
+        objects: what specs stand for, if not for what they say.
+    """
     import pyarrow as pa
 
-    episodes = Episodes(functools.partial(resolve, block.principal, files=files), settings(block.task, files))
-    columns = episodes.play(list(block.seeds), block.task.checkpoints, block.trace).columns()
+    columns = episodes_of(block, objects).play(list(block.seeds), block.task.checkpoints, block.trace).columns()
     for name in SCORES:
         if not np.isfinite(columns[name]).all() and not (name in NOT_ALWAYS and np.isnan(columns[name]).all()):
             raise ValueError(f"{name} is not finite: the incentives that were offered are too large to be summed")
@@ -129,6 +128,11 @@ def play(block: Block, files: Files | None = None) -> "pa.Table":
     arrays |= {name: pa.ListArray.from_arrays(starts, arrays[name]) for name in OF_ARMS}
     arrays |= {name: _repeated(value, rows) for name, value in block.labels().items()}
     return pa.table(arrays).select(schema().names).cast(schema())
+
+
+def play_bytes(block: Block, objects: Objects = NO_OBJECTS) -> bytes:
+    """The bytes of a block's file."""
+    return as_parquet(play(block, objects))
 
 
 def _column(values: NDArray[Any]) -> "pa.Array":
@@ -147,6 +151,24 @@ def _repeated(value: str | int, rows: int) -> "pa.Array":
     text = value.encode()
     ends = np.arange(rows + 1, dtype=np.int32) * len(text)
     return pa.StringArray.from_buffers(rows, pa.py_buffer(ends), pa.py_buffer(text * rows))
+
+
+def attempt(block: Block, objects: Objects = NO_OBJECTS) -> BlockResult:
+    """Play a block in this process; an exception becomes a failure of the block."""
+    try:
+        return BlockResult(block, play_bytes(block, objects))
+    except BaseException:  # also what users' own code raises to end its process
+        return BlockResult(block, None, traceback.format_exc())
+
+
+def result_of(block: Block, data: bytes | None, why: str | None) -> BlockResult:
+    """The result of a block from what another process sent; whatever is not the block's table is a failure."""
+    if data is not None:
+        try:
+            check_table(read_table(data), block)
+        except ValueError as error:
+            return BlockResult(block, None, f"its process sent no table of this block: {error}\n")
+    return BlockResult(block, data, why)
 
 
 @functools.cache
@@ -178,3 +200,29 @@ def as_parquet(table: "pa.Table") -> bytes:
     )
     data: bytes = sink.getvalue().to_pybytes()
     return data
+
+
+def read_table(source: Path | bytes) -> "pa.Table":
+    """Read the table in a block's file, or in its bytes; raise ValueError if it is damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pa.BufferReader(source) if isinstance(source, bytes) else source
+        table = pq.ParquetFile(file, page_checksum_verification=True).read()
+    except (pa.ArrowException, OSError, ValueError) as error:  # a name of a column may not be UTF-8
+        raise ValueError(" ".join(str(error).split())) from error
+    if not table.num_rows or not table.schema.equals(schema()):
+        raise ValueError("it has other columns than a block, or no rows")
+    return table
+
+
+def check_table(table: "pa.Table", block: Block) -> None:
+    """Raise ValueError unless a table is that of a block."""
+    marks = block.task.checkpoints
+    for name, values in (("seed", np.repeat(block.seeds, marks.size)), ("rounds", np.tile(marks, len(block.seeds)))):
+        if not np.array_equal(table[name].to_numpy(), values):
+            raise ValueError(f"its {name} are not those of its task")
+    for name, value in block.labels().items():
+        if table[name].unique().to_pylist() != [value]:
+            raise ValueError(f"its {name} is not {value!r}")

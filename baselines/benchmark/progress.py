@@ -14,14 +14,14 @@ OVERHEAD = 2_000  # rounds that take as long as what an episode needs beside the
 
 def work(block: Block) -> int:
     """How long a block takes, in rounds."""
-    return block.count * (block.task.horizon + OVERHEAD)
+    return len(block.seeds) * (block.task.horizon + OVERHEAD)
 
 
 def announcement(blocks: Sequence[Block], missing: Sequence[Block]) -> str:
     """What a sweep is about to play."""
     tasks, principals = ({getattr(block, name) for block in blocks} for name in ("task", "principal"))
-    episodes, kept = (sum(block.count for block in part) for part in (missing, blocks))
-    rounds = sum(block.count * block.task.horizon for block in missing)
+    episodes, kept = (sum(len(block.seeds) for block in part) for part in (missing, blocks))
+    rounds = sum(len(block.seeds) * block.task.horizon for block in missing)
     there = f"; {kept - episodes:,} are there already" if len(missing) < len(blocks) else ""
     return (
         f"To play: {episodes:,} episodes, {rounds:,} rounds, in {len(missing):,} blocks"

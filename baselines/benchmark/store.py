@@ -10,13 +10,12 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from baselines.benchmark import manifest
-from baselines.benchmark.blocks import Block, Result, file_name, schema
+from baselines.benchmark.blocks import Block, BlockResult, check_table, file_name, read_table
 from baselines.files import HALF_WRITTEN, StoreError, only_writer, remove_half_written, write_whole
 from baselines.registry import Description
 
@@ -46,35 +45,33 @@ class Store:
         """The file that says why it failed, if it did."""
         return self.directory / "failures" / f"{block.id}.txt"
 
-    def keep(self, result: Result) -> None:
+    def keep(self, result: BlockResult) -> None:
         """Write the result of a block."""
         failure = self.failure(result.block)
         if result.data is None:
-            write_whole(failure, str(result.failure).encode(errors="backslashreplace"))
+            write_whole(failure, result.failure.encode(errors="backslashreplace"))
         else:
             if result.block.trace is None:  # an existing trace has fewer seeds
                 self.trace(result.block).unlink(missing_ok=True)
             write_whole(self.block(result.block), result.data)
             failure.unlink(missing_ok=True)
 
-    def kept(self, block: Block) -> int:
-        """How many seeds of the block are there; raises if its file is not what was written."""
-        path, marks = self.block(block), block.task.checkpoints
+    def kept(self, block: Block) -> range:
+        """The seeds of the block that are there; raises if its file is not what was written."""
+        path, first = self.block(block), block.seeds[0]
         if not path.exists():
-            return 0
+            return range(0)
         table = read_block(path)
-        seeds = np.arange(block.first, block.first + table.num_rows // marks.size)
-        for name, values in (("seed", np.repeat(seeds, marks.size)), ("rounds", np.tile(marks, seeds.size))):
-            if not np.array_equal(table[name].to_numpy(), values):
-                raise _damaged(path, f"its {name} are not those of its task")
-        for name, value in block.labels().items():
-            if table[name].unique().to_pylist() != [value]:
-                raise _damaged(path, f"its {name} is not {value!r}")
-        return seeds.size
+        seeds = range(first, first + table.num_rows // block.task.checkpoints.size)
+        try:
+            check_table(table, replace(block, seeds=seeds))
+        except ValueError as error:
+            raise _damaged(path, error) from error
+        return seeds
 
     def has(self, block: Block) -> bool:
         """Whether all seeds of the block are there."""
-        return self.kept(block) >= block.count
+        return len(self.kept(block)) >= len(block.seeds)
 
     def done(self, block: Block) -> bool:
         """Whether the block is done; if so, removes the file of an earlier failure, in case ``keep`` was killed."""
@@ -107,7 +104,7 @@ class Store:
                 of = " and ".join(f"{name} {before[name]} (now {now[name]})" for name in changed)
                 why = "before its agent or instance was changed" if changed == ["own"] else f"with {of}"
                 self._make_way(f"{file_name(task.name)}--*", f"was played {why}", overwrite)
-            wanted = max(block.first + block.count for block in blocks if block.task.name == task.name)
+            wanted = max(block.seeds[-1] + 1 for block in blocks if block.task.name == task.name)
             noted["tasks"][task.name] = now | {"seeds": max(before.get("seeds", 0), wanted)}
         for spec in dict.fromkeys(block.principal for block in blocks):
             now = manifest.principal_entry(spec, described[spec], noted["principals"])
@@ -132,16 +129,10 @@ class Store:
 
 def read_block(path: Path) -> "pa.Table":
     """The table in a block's file; raises if it is damaged."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
-        table = pq.ParquetFile(path, page_checksum_verification=True).read()
-    except (pa.ArrowException, OSError, ValueError) as error:  # a name of a column may not be UTF-8
-        raise _damaged(path, str(error)) from error
-    if not table.num_rows or not table.schema.equals(schema()):
-        raise _damaged(path, "it has other columns than a block, or no rows")
-    return table
+        return read_table(path)
+    except ValueError as error:
+        raise _damaged(path, error) from error
 
 
 @contextmanager
@@ -171,5 +162,5 @@ def write_generated(path: Path, command: str, text: str) -> None:
     write_whole(path, f"{mark}\n\n{text}".encode())
 
 
-def _damaged(path: Path, how: str) -> StoreError:
-    return StoreError(f"{path} is damaged ({' '.join(how.split())}): delete this file and run the same command again")
+def _damaged(path: Path, how: ValueError) -> StoreError:
+    return StoreError(f"{path} is damaged ({how}): delete this file and run the same command again")

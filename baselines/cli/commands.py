@@ -77,16 +77,17 @@ def run(
     from dataclasses import replace
 
     from baselines.benchmark import report, sweep
+    from baselines.benchmark.plan import make_plan, own_task
     from baselines.tasks import tasks
 
     with plain_errors():
         custom = [value for value in (agent, instance, arms, horizon, dim) if value is not None]
         chosen = tasks(*task) if task else () if custom else tasks("default")
         if custom:
-            chosen = (*chosen, sweep.own_task(agent, instance or "uniform", arms, horizon or 1000, dim))
+            chosen = (*chosen, own_task(agent, instance or "uniform", arms, horizon or 1000, dim))
         if final_only:
             chosen = tuple(replace(each, curve=False) for each in chosen)
-        planned = sweep.plan(chosen, principal, seeds)
+        planned = make_plan(chosen, principal, seeds)
         player = sweep.Engine(engine, workers, timeout, address)
         failures = sweep.run(planned, out, _full_command(context), player, overwrite, quiet, trace)
         if len(failures) < len(planned.blocks):

@@ -21,6 +21,7 @@ import numpy as np
 from baselines.benchmark import sweep
 from baselines.benchmark.blocks import file_name
 from baselines.benchmark.formatting import bracketed
+from baselines.benchmark.plan import Plan, make_plan
 from baselines.benchmark.results import Results, read
 from baselines.benchmark.statistics import estimate
 from baselines.benchmark.store import write_generated
@@ -73,12 +74,12 @@ class Study(NamedTuple):
 
     def play(self, cells: Iterable[Cell]) -> list[Path]:
         """Play the blocks of the cells that are missing; returns the files that say why blocks failed."""
-        plans = [sweep.plan((cell.task,), (cell.principal,), cell.seeds) for cell in dict.fromkeys(cells)]
+        plans = [make_plan((cell.task,), (cell.principal,), cell.seeds) for cell in dict.fromkeys(cells)]
         described = {spec: each for plan in plans for spec, each in plan.described.items()}
         in_turn = zip_longest(*(plan.blocks for plan in plans))
         blocks = [block for each in in_turn for block in each if block is not None]
         engine = sweep.Engine(workers=self.workers)
-        return sweep.run(sweep.Plan(blocks, described), self.out, self.command, engine, quiet=self.quiet)
+        return sweep.run(Plan(blocks, described), self.out, self.command, engine, quiet=self.quiet)
 
     def value(self, measurement: Measurement) -> Any:
         """The value of a measurement, from its file if it is there."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from baselines.benchmark import sweep
 from baselines.benchmark.blocks import attempt
+from baselines.benchmark.plan import make_plan
 from baselines.benchmark.store import locked
 from baselines.tasks import tasks
 from pa_env.game import Game
@@ -46,10 +47,10 @@ def share_in_game() -> float:
 
     The first block of everything is played, and counts as often as its task has such blocks.
     """
-    planned = sweep.plan(tasks("default"))
-    first = [block for block in planned.blocks if block.first == 0]
+    planned = make_plan(tasks("default"))
+    first = [block for block in planned.blocks if block.seeds[0] == 0]
     for block in first:  # compiles what is to be compiled
-        attempt(replace(block, task=replace(block.task, horizon=100), count=2))
+        attempt(replace(block, task=replace(block.task, horizon=100), seeds=range(2)))
     playing = total = 0.0
     with tempfile.TemporaryDirectory() as folder, locked(Path(folder) / "out") as store, timed() as spent:
         store.enter(first, "speed", planned.described)
@@ -57,7 +58,7 @@ def share_in_game() -> float:
             spent.clear()
             start = time.process_time()
             store.keep(attempt(block))
-            weight = block.task.seeds / block.count
+            weight = block.task.seeds / len(block.seeds)
             total += weight * (time.process_time() - start)
             playing += weight * sum(spent)
     return playing / total
@@ -65,7 +66,7 @@ def share_in_game() -> float:
 
 def two_workers_to_one() -> float:
     """The time that two processes take for a sweep, relative to that of one."""
-    planned = sweep.plan(tasks("k5-t1e6-uniform"), ("profit-target", "bracket-ucb", "ipa"), 16)
+    planned = make_plan(tasks("k5-t1e6-uniform"), ("profit-target", "bracket-ucb", "ipa"), 16)
     seconds = []
     for workers in (1, 2):
         with tempfile.TemporaryDirectory() as folder:

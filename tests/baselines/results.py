@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from baselines.benchmark import sweep
 from baselines.benchmark.blocks import attempt
+from baselines.benchmark.plan import make_plan
 from baselines.benchmark.store import locked
 from baselines.tasks import tasks
 
@@ -16,7 +16,7 @@ def make_results(
     out: Path, names: Sequence[str] = SMALL, principals: Sequence[str] = PRINCIPALS, seeds: int = 4
 ) -> Path:
     """What ``pa-bench run`` leaves in a folder."""
-    planned = sweep.plan(tasks(*names), principals, seeds)
+    planned = make_plan(tasks(*names), principals, seeds)
     with locked(out) as store:
         store.enter(planned.blocks, "pa-bench run --task <small> & more", planned.described)
         for block in planned.blocks:

@@ -10,7 +10,8 @@ from helpers import OwnAgent
 from numpy.testing import assert_array_equal
 
 import baselines
-from baselines import Comparison, Principal, compare, hold, players, simulate
+from baselines import Comparison, Principal, compare, comparison, hold, simulate
+from baselines.benchmark import blocks
 from baselines.benchmark.statistics import mean_interval
 from baselines.principal import Rounds
 from baselines.scripted.ours.profit_target import ProfitTarget
@@ -177,9 +178,9 @@ def test_other_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
             yield hold(0, self.amount, rounds=self.horizon)
 
     game: dict[str, Any] = {"instance": lambda rng: IID(rng.random(5), rng.random(5)), "horizon": 30, "seeds": 20}
-    monkeypatch.setattr(players, "BLOCK_SEEDS", 7)
+    monkeypatch.setattr(blocks, "ROUNDS", 240)  # eight seeds
     here = compare(["zero", Local, Local(5, 30, 0.7)], **game, workers=1)
-    monkeypatch.setattr(players, "ALONE", -1.0)
+    monkeypatch.setattr(comparison, "POOL_AFTER_S", -1.0)
     there = compare(["zero", Local, Local(5, 30, 0.7)], **game, workers=2)
     for label, sums in here.samples.items():
         assert_array_equal(sums, there.samples[label], err_msg=label)
@@ -221,7 +222,7 @@ def test_whose_mistake_it_was_is_said() -> None:
 def test_mistakes_are_told_before_anything_is_played(
     principals: Any, setting: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(players, "play_block", lambda block: pytest.fail("played"))
+    monkeypatch.setattr(comparison, "play", lambda *_: pytest.fail("played"))
     with pytest.raises((TypeError, ValueError), match=message):
         compare(principals, **setting)
 
@@ -232,7 +233,7 @@ def test_agents_and_instances_come_from_files_too(
 ) -> None:
     (tmp_path / "own.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(players, "ALONE", 0.0)
+    monkeypatch.setattr(comparison, "POOL_AFTER_S", 0.0)
     setting = {"agent": "own.py:Stubborn", "instance": "own.py:poor", "n_arms": 3, "horizon": 20, "seeds": 4}
     found = compare(["zero", "own.py:Mine"], **setting, workers=workers)  # type: ignore[arg-type]
     assert found.setting == "agent stubborn, instance poor, K = 3, T = 20"

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from baselines.benchmark import blocks, cluster, sweep, versions
+from baselines.benchmark import blocks, ray, sweep, versions
 from baselines.benchmark.blocks import attempt
+from baselines.benchmark.plan import make_plan
 from baselines.benchmark.store import locked
 from baselines.tasks import tasks
 
@@ -34,7 +35,7 @@ def test_a_cluster_that_loses_a_node(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "beside.py").touch()
     monkeypatch.chdir(tmp_path)  # the file is named as this process finds it; the nodes can't
     monkeypatch.setattr(blocks, "ROUNDS", 200)  # four seeds
-    planned = sweep.plan(tasks("tiny"), ["own.py:Slow", "elimination", "oracle"], 12)
+    planned = make_plan(tasks("tiny"), ["own.py:Slow", "elimination", "oracle"], 12)
     sweep.run(planned, tmp_path / "local", "pa-bench run", sweep.Engine(workers=1))
     from ray.cluster_utils import Cluster  # here: it takes long, and one worker alone needs it
 
@@ -71,12 +72,10 @@ class Loops(Principal):
 def test_principals_that_crash_or_never_end_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own.py").write_text(CRASHES)
     monkeypatch.setattr(blocks, "ROUNDS", 1)
-    planned = sweep.plan(
-        tasks("tiny"), [f"{tmp_path / 'own.py'}:{name}" for name in ("Crashes", "Loops")] + ["zero"], 3
-    )
+    planned = make_plan(tasks("tiny"), [f"{tmp_path / 'own.py'}:{name}" for name in ("Crashes", "Loops")] + ["zero"], 3)
     engine = sweep.Engine("ray", workers=2, timeout=10)
     failures = sweep.run(planned, tmp_path / "ray", "pa-bench run", engine)
-    sweep.run(sweep.plan(tasks("tiny"), ["zero"], 3), tmp_path / "local", "pa-bench run", sweep.Engine(workers=1))
+    sweep.run(make_plan(tasks("tiny"), ["zero"], 3), tmp_path / "local", "pa-bench run", sweep.Engine(workers=1))
     assert contents(tmp_path / "ray" / "blocks") == contents(tmp_path / "local" / "blocks")
     texts = {path.name: path.read_text() for path in failures}
     assert len(texts) == 6
@@ -85,16 +84,14 @@ def test_principals_that_crash_or_never_end_are_given_up(tmp_path: Path, monkeyp
 
 
 def test_a_node_with_another_version_plays_nothing() -> None:
-    (block,) = sweep.plan(tasks("tiny"), ["zero"], 1).blocks
+    (block,) = make_plan(tasks("tiny"), ["zero"], 1).blocks
     here = versions.versions()
-    assert cluster._play(block, {}, here | {"code": "another"}, 60) == here
-    result = cluster._play(block, {}, here, 60)
-    assert isinstance(result, blocks.Result)
-    assert result.data == attempt(block).data
+    assert ray._play(block, {}, here | {"code": "another"}, 60) == here
+    assert ray._play(block, {}, here, 60) == (attempt(block).data, None)
 
 
 def test_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"engine = 'ray' needs Ray, which is not installed: pip install"):
-        sweep.run(sweep.plan(tasks("tiny"), [], 1), tmp_path / "out", "", sweep.Engine("ray"))
+        sweep.run(make_plan(tasks("tiny"), [], 1), tmp_path / "out", "", sweep.Engine("ray"))
     assert not list(tmp_path.iterdir())

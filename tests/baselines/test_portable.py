@@ -35,8 +35,9 @@ import signal
 from pathlib import Path
 del signal.pthread_sigmask
 from baselines.benchmark import sweep
+from baselines.benchmark.plan import make_plan
 from baselines.tasks import tasks
-sweep.run(sweep.plan(tasks("tiny"), ["zero"], 2), Path({str(tmp_path / "out")!r}), "x", sweep.Engine(workers=1))
+sweep.run(make_plan(tasks("tiny"), ["zero"], 2), Path({str(tmp_path / "out")!r}), "x", sweep.Engine(workers=1))
 """
     with python(code) as process:
         _, errors = process.communicate(timeout=120)

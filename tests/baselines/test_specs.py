@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pa_env
-from baselines.benchmark import processes
+from baselines.benchmark import pool
 from baselines.registry import PRINCIPALS, describe, make, resolve, resolve_agent, resolve_instance
 from baselines.rl.trained import PPO, Trained
 from baselines.scripted.paper.elimination import Elimination
@@ -193,8 +193,8 @@ def test_the_digest_follows_the_file_and_what_it_imports_from_beside(own: Path) 
     own.write_text("import beside, package, numpy\n" + OWN)
 
     def digest() -> tuple[str, set[str]]:
-        made = processes.call(60, describe, f"{own}:Haggler")
-        return str(made.digest), set(made.files)
+        _, digest, files = pool.call(60, describe, f"{own}:Haggler")
+        return digest, set(files)
 
     before, files = digest()
     assert files == {"own.py", "beside.py", "package/__init__.py"}

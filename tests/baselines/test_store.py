@@ -15,14 +15,14 @@ import baselines
 import pa_env
 from baselines import rl
 from baselines.benchmark import blocks, versions
-from baselines.benchmark.blocks import Block, Result, attempt, blocks_of, file_name, play, schema
+from baselines.benchmark.blocks import Block, BlockResult, attempt, blocks_of, file_name, play, schema
 from baselines.benchmark.store import Store, StoreError, locked
 from baselines.registry import describe
 from baselines.tasks import TASKS, task
 
 from .helpers import contents, python
 
-BLOCKS = [Block(task("tiny"), principal, 0, 2) for principal in ("zero", "elimination")]
+BLOCKS = [Block(task("tiny"), principal, range(2)) for principal in ("zero", "elimination")]
 
 
 def fill(directory: Path, blocks: list[Block] = BLOCKS, overwrite: bool = False) -> None:
@@ -56,13 +56,13 @@ def test_the_columns_of_a_block() -> None:
 )
 def test_rows_are_the_runs(name: str, principal: str) -> None:
     """A block is the same as its seeds played one by one."""
-    block = Block(task(name), principal, 3, 3)
+    block = Block(task(name), principal, range(3, 6))
     table = play(block).to_pandas()
     marks = block.task.checkpoints
     assert table["seed"].tolist() == np.repeat([3, 4, 5], marks.size).tolist()
     assert table["rounds"].tolist() == 3 * marks.tolist()
     for seed in block.seeds:
-        one = play(Block(task(name), principal, seed, 1)).to_pandas()
+        one = play(Block(task(name), principal, [seed])).to_pandas()
         assert_frame_equal(table[table["seed"] == seed].reset_index(drop=True), one)
     game = {"n_arms": block.task.n_arms, "horizon": block.task.horizon, "dim": block.task.dim}
     made = baselines.simulate(principal, block.task.instance, block.task.make_agent(), game["horizon"], 4, marks)
@@ -84,7 +84,7 @@ def test_pandas_opens_all_blocks(tmp_path: Path) -> None:
 
 
 def test_labels_cost_little() -> None:
-    made = attempt(Block(replace(task("tiny"), curve=False), "zero", 0, 1000)).data
+    made = attempt(Block(replace(task("tiny"), curve=False), "zero", range(1000))).data
     assert made is not None
     numbers = 1000 * 8 * (1 + 6 + 1 + 3 * 3)  # seed, scores, misses, and three numbers for each of three arms
     assert len(made) < 1.25 * numbers
@@ -100,13 +100,13 @@ def test_the_same_blocks_are_the_same_bytes(tmp_path: Path) -> None:
 
 def test_blocks_are_aligned_and_hold_about_as_many_rounds() -> None:
     for horizon, size in ((2, 2**17), (200, 1024), (1000, 256), (10**4, 16), (10**6, 1)):
-        found = list(blocks_of(replace(task("tiny"), horizon=horizon), "zero", 2 * size + 1))
-        assert [(block.first, block.count) for block in found] == [(0, size), (size, size), (2 * size, 1)]
+        found = list(blocks_of(replace(task("tiny"), horizon=horizon), "zero", range(2 * size + 1)))
+        assert [(block.seeds[0], len(block.seeds)) for block in found] == [(0, size), (size, size), (2 * size, 1)]
 
 
 def test_a_part_of_a_block_is_played_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "ROUNDS", 200)  # four seeds
-    first, more = (list(blocks_of(task("tiny"), "zero", seeds)) for seeds in (6, 11))
+    first, more = (list(blocks_of(task("tiny"), "zero", range(seeds))) for seeds in (6, 11))
     fill(tmp_path / "grown", first)
     path = Store(tmp_path / "grown").block(first[0])
     before = path.stat().st_mtime_ns
@@ -124,16 +124,16 @@ def test_every_block_has_a_file_of_its_own() -> None:
     names = [file_name(spec) for spec in specs]
     assert len(set(names)) == len(specs)
     assert all(len(name) < 100 and name.isascii() and "/" not in name for name in names)
-    assert Block(task("tiny"), "elimination,delta=0.1", 7, 2).id == "tiny--elimination,delta=0.1--7"
+    assert Block(task("tiny"), "elimination,delta=0.1", range(7, 9)).id == "tiny--elimination,delta=0.1--7"
 
 
 def test_a_failure_keeps_its_traceback_until_the_block_is_played(tmp_path: Path) -> None:
     block = BLOCKS[0]
     with locked(tmp_path) as store:
         store.enter([block], "pa-bench run", {"zero": describe("zero")})
-        store.keep(Result(block, None, "Traceback: no"))
+        store.keep(BlockResult(block, None, "Traceback: no"))
         assert not store.has(block)
-        assert store.failure(block).read_text() == "Traceback: no"
+        assert store.failure(block).read_text() == "zero in task tiny, seeds 0 to 1:\nTraceback: no"
         store.keep(attempt(block))
         assert store.has(block)
         assert not store.failure(block).exists()
@@ -155,7 +155,7 @@ def test_a_folder_is_extended(tmp_path: Path) -> None:
     before = contents(tmp_path)
     fill(tmp_path)
     assert contents(tmp_path) == before
-    fill(tmp_path, [Block(task("tiny"), "oracle", 0, 5), Block(task("k3-t100-uniform"), "zero", 0, 1)])
+    fill(tmp_path, [Block(task("tiny"), "oracle", range(5)), Block(task("k3-t100-uniform"), "zero", range(1))])
     after = contents(tmp_path)
     assert {name: after[name] for name in before if name != "benchmark.json"} == {
         name: data for name, data in before.items() if name != "benchmark.json"
@@ -175,9 +175,9 @@ def test_a_folder_is_extended(tmp_path: Path) -> None:
         lambda data: b"garbage" * 100,
         lambda data: data[:300] + bytes([data[300] ^ 255]) + data[301:],
         lambda data: data.replace(b"overpayment", b"\xffverpayment"),
-        lambda data: attempt(Block(task("tiny"), "zero", 1, 2)).data,
+        lambda data: attempt(Block(task("tiny"), "zero", range(1, 3))).data,
         lambda data: attempt(BLOCKS[1]).data,
-        lambda data: attempt(Block(task("k3-t100-uniform"), "zero", 0, 2)).data,
+        lambda data: attempt(Block(task("k3-t100-uniform"), "zero", range(2))).data,
     ],
     ids=["empty", "truncated", "garbage", "a flipped byte", "not UTF-8", "other seeds", "another one", "another task"],
 )
@@ -220,7 +220,7 @@ def test_results_of_another_version_of_a_task(tmp_path: Path) -> None:
     fill(tmp_path)
     before = contents(tmp_path)
     for change, what in (({"version": 2}, r"version 1 \(now 2\)"), ({"agent": "oracle"}, r"agent .* \(now oracle\)")):
-        other = Block(replace(TASKS["tiny"], **change), "zero", 0, 2)  # type: ignore[arg-type]
+        other = Block(replace(TASKS["tiny"], **change), "zero", range(2))  # type: ignore[arg-type]
         with pytest.raises(StoreError, match=rf"was played with {what}: name a new folder by --out, or replay it with"):
             fill(tmp_path, [other])
         assert contents(tmp_path) == before
@@ -266,11 +266,11 @@ def test_the_digest_of_the_code_follows_every_source(monkeypatch: pytest.MonkeyP
 def test_the_digest_has_all_the_code_that_plays_a_block() -> None:
     code = """
 import sys
-from baselines.benchmark.blocks import Block, check
+from baselines.benchmark.blocks import Block, episodes_of
 from baselines.tasks import tasks
 for made in tasks("k3-t100-uniform", "d3-k5-t1e4-linear"):
     for principal in made.principals:
-        check(Block(made, principal, 0, 1))
+        episodes_of(Block(made, principal, range(1))).begin(0)
 print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "baselines")))
 """
     with python(code) as process:
@@ -287,10 +287,10 @@ def test_a_principal_whose_file_was_changed(tmp_path: Path) -> None:
     file, out = tmp_path / "policy.npz", tmp_path / "out"
     weights = (Path(rl.__file__).parent / "weights" / "ppo.npz").read_bytes()
     file.write_bytes(weights)
-    block = Block(task("tiny"), str(file), 0, 2)
+    block = Block(task("tiny"), str(file), range(2))
     with locked(out) as store:
         store.enter([block], "x", {block.principal: describe(block.principal)})
-        store.keep(Result(block, None, "Traceback"))
+        store.keep(BlockResult(block, None, "Traceback"))
     file.write_bytes(weights + b" ")
     fill(out, [block, *BLOCKS])  # a failed one may be mended
     file.write_bytes(weights)

@@ -17,8 +17,9 @@ from typer.testing import CliRunner
 
 import baselines
 from baselines.__main__ import app
-from baselines.benchmark import blocks, processes, progress, sweep
-from baselines.benchmark.blocks import Block, Result, attempt
+from baselines.benchmark import blocks, pool, progress, sweep
+from baselines.benchmark.blocks import Block, BlockResult, attempt
+from baselines.benchmark.plan import make_plan, own_task
 from baselines.benchmark.results import read
 from baselines.benchmark.store import locked
 from baselines.tasks import task, tasks
@@ -29,9 +30,10 @@ SEEDS, PRINCIPALS = 60, ("zero", "elimination,constants=practical", "oracle", "i
 SWEEP = """
 from pathlib import Path
 from baselines.benchmark import blocks, sweep
+from baselines.benchmark.plan import make_plan
 from baselines.tasks import tasks
 blocks.ROUNDS = 1000
-planned = sweep.plan(tasks("k5-t1000-uniform"), {principals!r}, {seeds})
+planned = make_plan(tasks("k5-t1000-uniform"), {principals!r}, {seeds})
 sweep.run(planned, Path({out!r}), "pa-bench run", sweep.Engine(workers=2), quiet=True)
 """
 
@@ -47,7 +49,7 @@ def kept(directory: Path) -> dict[str, tuple[int, int]]:
 
 
 def run(out: Path, principals: list[str], seeds: int = 2, workers: int = 1) -> list[Path]:
-    planned = sweep.plan(tasks("tiny"), principals, seeds)
+    planned = make_plan(tasks("tiny"), principals, seeds)
     return sweep.run(planned, out, "pa-bench run", sweep.Engine(workers=workers), quiet=True)
 
 
@@ -55,23 +57,23 @@ def run(out: Path, principals: list[str], seeds: int = 2, workers: int = 1) -> l
 
 
 def test_the_first_block_of_everything_comes_first() -> None:
-    planned = sweep.plan(tasks("tiny", "k5-t1e4-uniform"), ["zero", "ipa", "zero"], None).blocks
-    assert [(block.principal, block.first, block.count) for block in planned] == [
+    planned = make_plan(tasks("tiny", "k5-t1e4-uniform"), ["zero", "ipa", "zero"], None).blocks
+    assert [(block.principal, block.seeds[0], len(block.seeds)) for block in planned] == [
         *(("zero", 0, 2), ("ipa", 0, 2), ("zero", 0, 16), ("ipa", 0, 16), ("zero", 16, 14), ("ipa", 16, 14))
     ]
-    assert [block.principal for block in sweep.plan(tasks("tiny"), [], 1).blocks] == list(task("tiny").principals)
+    assert [block.principal for block in make_plan(tasks("tiny"), [], 1).blocks] == list(task("tiny").principals)
 
 
 @pytest.mark.parametrize("spec", ["elimination,delta=7x", "linear", "nowhere.py:Haggler"])
 def test_a_principal_that_cannot_be_made_is_refused_before_anything_is_played(spec: str) -> None:
     with pytest.raises(ValueError, match=f"{spec} can't play task tiny: "):
-        sweep.plan(tasks("tiny"), ["zero", spec], 1)
+        make_plan(tasks("tiny"), ["zero", spec], 1)
 
 
 def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="seeds = 0 must be an integer at least 1"):
-        sweep.plan(tasks("tiny"), [], 0)
-    planned = sweep.plan(tasks("tiny"), [], 1)
+        make_plan(tasks("tiny"), [], 0)
+    planned = make_plan(tasks("tiny"), [], 1)
     for engine, message in (
         (sweep.Engine("rai"), r"engine = 'rai' is unknown \(did you mean 'ray'\?\)"),
         (sweep.Engine(address="auto"), "address = 'auto' is for engine = 'ray'"),
@@ -95,17 +97,17 @@ def test_time_left_weighs_blocks_by_their_lengths(tmp_path: Path, monkeypatch: p
             bars.append(self)
             return super().__enter__()
 
-    def play_none(missing: list[Block], *_: object) -> Iterator[Result]:
+    def play_none(missing: list[Block], *_: object) -> Iterator[BlockResult]:
         (bar,) = bars[0].tasks
         for block in missing:
-            yield Result(block, None, "not played")
+            yield BlockResult(block, None, "not played")
             shown.append((bar.percentage, bar.fields["count"]))
 
     shown: list[tuple[float, int]] = []
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setattr("rich.progress.Progress", Watched)
-    monkeypatch.setattr(processes, "local", play_none)
-    sweep.run(sweep.plan(tasks("tiny", "k5-t1e7-uniform"), ["zero"], 1), tmp_path / "out", "pa-bench run")
+    monkeypatch.setattr(pool, "play_in_processes", play_none)
+    sweep.run(make_plan(tasks("tiny", "k5-t1e7-uniform"), ["zero"], 1), tmp_path / "out", "pa-bench run")
     assert 0 < shown[0][0] < 2  # one of two blocks, and nearly nothing of the rounds
     assert shown == [(shown[0][0], 1), (100, 2)]
     assert bars[0].speed_estimate_period >= 600
@@ -115,7 +117,7 @@ def test_lines_where_there_is_no_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], a_seed_a_block: None
 ) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    planned = sweep.plan(tasks("tiny"), ["zero", "ipa"], 2)
+    planned = make_plan(tasks("tiny"), ["zero", "ipa"], 2)
     for quiet, expected in ((False, 4), (True, 0)):
         out = tmp_path / str(quiet)
         sweep.run(planned, out, "pa-bench run", sweep.Engine(workers=1), quiet=quiet)
@@ -136,7 +138,7 @@ def test_a_sweep_killed_again_and_again_ends_with_the_same_bytes(
 ) -> None:
     monkeypatch.setattr(blocks, "ROUNDS", 1000)  # a seed a block, in the sweep too
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    planned = sweep.plan(tasks("k5-t1000-uniform"), PRINCIPALS, SEEDS)
+    planned = make_plan(tasks("k5-t1000-uniform"), PRINCIPALS, SEEDS)
     with locked(whole) as store:  # without any engine
         store.enter(planned.blocks, "pa-bench run", planned.described)
         for block in planned.blocks:
@@ -298,7 +300,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     """Files can't grow beyond 4 kB: the manifest fits, a block does not."""
     code = (
         "import resource; from baselines.benchmark.blocks import Block, attempt; from baselines.tasks import task\n"
-        "attempt(Block(task('tiny'), 'zero', 0, 1))  # compiles what the processes will need\n"
+        "attempt(Block(task('tiny'), 'zero', range(1)))  # compiles what the processes will need\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     )
     out = tmp_path / "out"
@@ -308,7 +310,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert "File too large; earlier files are complete, and kept" in errors
     assert kept(out) == {}
     assert sorted(contents(out)) == ["benchmark.json", "lock"]
-    sweep.run(sweep.plan(tasks("k5-t1000-uniform"), ("zero",), 1), out, "pa-bench run", sweep.Engine(workers=1))
+    sweep.run(make_plan(tasks("k5-t1000-uniform"), ("zero",), 1), out, "pa-bench run", sweep.Engine(workers=1))
     assert len(kept(out)) == 1
 
 
@@ -446,11 +448,9 @@ def test_a_bad_setting_is_named(tmp_path: Path, options: list[str], message: str
 
 
 def test_a_setting_is_the_task_of_its_name() -> None:
-    assert sweep.own_task("exploratory,c0=0.3", "clustered", 7, 3000, None) == task(
-        "k7-t3000-clustered-exploratory-c0.3"
-    )
-    assert sweep.own_task(None, "unit-ball", None, 200, None) == task("d3-k5-t200-linear")
-    assert sweep.own_task(None, "ipa-k5", None, 200, None) == task("k5-t200-ipa-k5")
+    assert own_task("exploratory,c0=0.3", "clustered", 7, 3000, None) == task("k7-t3000-clustered-exploratory-c0.3")
+    assert own_task(None, "unit-ball", None, 200, None) == task("d3-k5-t200-linear")
+    assert own_task(None, "ipa-k5", None, 200, None) == task("k5-t200-ipa-k5")
 
 
 def test_options_from_a_file(tmp_path: Path) -> None:
@@ -485,5 +485,5 @@ def test_list_shows_everything_a_line_an_item() -> None:
 
 
 def test_a_principal_may_have_the_name_of_its_agent() -> None:
-    planned = sweep.plan((task("k5-t1e4-uniform-exploratory"),), ("exploratory",), 1)
+    planned = make_plan((task("k5-t1e4-uniform-exploratory"),), ("exploratory",), 1)
     assert planned.described["exploratory"].label == "exploratory"

@@ -85,7 +85,7 @@ def test_principals_come_with_both_kinds_of_constants_and_know_c0() -> None:
 )
 def test_every_principal_of_a_task_plays_it(made: Task) -> None:
     for spec in made.principals:
-        assert play(Block(made, spec, 0, 1))["rounds"].to_pylist()[-1] == made.horizon
+        assert play(Block(made, spec, range(1)))["rounds"].to_pylist()[-1] == made.horizon
 
 
 def test_versions() -> None:
@@ -118,7 +118,7 @@ def test_suites_are_made_of_tasks_each_once() -> None:
 )
 def test_every_name_of_the_grammar_is_a_task(name: str, expected: Task) -> None:
     assert task(name) == expected == task(expected.name)
-    assert play(Block(replace(expected, horizon=9), "zero", 0, 2)).num_rows == 2 * len(
+    assert play(Block(replace(expected, horizon=9), "zero", range(2))).num_rows == 2 * len(
         replace(expected, horizon=9).checkpoints
     )
 

@@ -1,4 +1,4 @@
-"""Blocks played as Ray tasks. Results come back to the one that asks, so that nodes need no common disk.
+"""Blocks played as Ray tasks. Results come back to the process that asks, so that nodes need no common disk.
 
 The files that specs name travel with the tasks, with what they import from beside them; modules, and this package
 itself, must be installed on every node, the same.
@@ -16,68 +16,66 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from baselines.benchmark.blocks import Block, Result, attempt
+from baselines.benchmark.blocks import Block, BlockResult, attempt, result_of
+from baselines.benchmark.pool import Backlog
 from baselines.benchmark.versions import versions
-from baselines.benchmark.waiting import Queue
 from baselines.files import StoreError
+from baselines.registry import Description
+from baselines.specs import parse
 
 SECONDS_TO_ANSWER = 5  # for a cluster at an address
 START = 300.0  # seconds that a worker may take to start, beside the timeout of its block
 LOOK = 1.0  # seconds between two looks for workers that do not answer
-Packed = dict[str, dict[str, bytes]]  # the files of specs, by where they are said to be: names and contents
+ROLES = ("principal", "agent", "instance")
+Packed = dict[str, dict[str, bytes]]  # specs that name files: the names and contents of these
 
 
-def on_ray(
-    blocks: Sequence[Block],
-    workers: int,
-    timeout: float,
-    address: str | None,
-    files: Mapping[str, Mapping[str, Path]],
-) -> Iterator[Result]:
-    """Play blocks as Ray tasks; yields what came of each, in any order.
+def play_on_ray(
+    blocks: Sequence[Block], described: Mapping[str, Description], workers: int, timeout: float, address: str | None
+) -> Iterator[BlockResult]:
+    """Play blocks as Ray tasks; yields results in any order.
 
     As many tasks are begun as the cluster has cores, so that a worker that does not answer is noticed. Users' own code
     plays in workers that end with the task.
 
     Args:
         blocks: to be played.
+        described: what their specs name.
         workers: processes, if a cluster is started here.
         timeout: seconds for each block.
         address: of a cluster; None: one is started on this machine.
-        files: of specs that name files, by their names from the folder of the first one on.
     """
     import ray
     from ray.exceptions import NodeDiedError, ObjectLostError, OutOfMemoryError, TaskCancelledError, WorkerCrashedError
 
-    started: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
-    ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **started)
+    cluster: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
+    ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **cluster)
     try:
-        packed = {where: {name: path.read_bytes() for name, path in named.items()} for where, named in files.items()}
+        named = {spec: facts.files for spec, facts in described.items() if parse(spec).file}
+        packed = {spec: {name: path.read_bytes() for name, path in files.items()} for spec, files in named.items()}
         shared = ray.put(packed)
         play = {own: ray.remote(max_retries=0, max_calls=int(own))(_play) for own in (False, True)}
-        waiting = Queue(blocks)
+        backlog = Backlog(blocks)
         playing: dict[Any, tuple[Block, float]] = {}
         while True:
             cores = max(1, ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
-            while len(playing) < cores and (block := waiting.next()) is not None:
-                playing[play[bool(block.own)].remote(block, shared, versions(), timeout)] = (
-                    block,
-                    time.monotonic() + START + timeout,
-                )
+            while len(playing) < cores and (block := backlog.next()) is not None:
+                deadline = time.monotonic() + START + timeout
+                playing[play[bool(block.own)].remote(block, shared, versions(), timeout)] = block, deadline
             if not playing:
                 return
             done, _ = ray.wait(list(playing), timeout=LOOK)
             for task in done:
                 block, deadline = playing.pop(task)
                 try:
-                    result = ray.get(task)
+                    answer = ray.get(task)
                 except (NodeDiedError, ObjectLostError, OutOfMemoryError, TaskCancelledError, WorkerCrashedError):
                     late = time.monotonic() > deadline
-                    yield from waiting.timed_out(block, timeout) if late else waiting.died(block)
+                    yield from backlog.timed_out(block, timeout) if late else backlog.died(block)
                     continue
-                if isinstance(result, dict):
-                    raise StoreError(f"a node has {result}, and this is {versions()}: install the same on every node")
-                yield from waiting.timed_out(block, timeout) if result is None else (result,)
+                if isinstance(answer, dict):
+                    raise StoreError(f"a node has {answer}, and this is {versions()}: install the same on every node")
+                yield from backlog.timed_out(block, timeout) if answer is None else (result_of(block, *answer),)
             for task, (_, deadline) in playing.items():
                 if time.monotonic() > deadline:
                     ray.cancel(task, force=True)  # it is then among those that are done
@@ -95,24 +93,26 @@ def reach(address: str) -> None:
             raise ValueError(f"address = {address!r} must be that of a Ray cluster: {error}") from error
 
 
-def _play(block: Block, files: Packed, wanted: dict[str, str], timeout: float) -> Result | dict[str, str] | None:
-    """What came of the block, None if it takes too long; if other versions than those wanted are here, which."""
+def _play(
+    block: Block, files: Packed, wanted: dict[str, str], timeout: float
+) -> tuple[bytes | None, str | None] | dict[str, str] | None:
+    """The bytes of a block or why it failed; None if it takes too long; the versions here if others are wanted."""
     if versions() != wanted:
         return versions()
-    here = {where: _unpack(tuple(named.items())) for where, named in files.items()}
-    results: list[Result] = []
-    playing = threading.Thread(target=lambda: results.append(attempt(block, here)), daemon=True)
+    objects = {(role, spec): _unpack(spec, tuple(named.items())) for spec, named in files.items() for role in ROLES}
+    results: list[BlockResult] = []
+    playing = threading.Thread(target=lambda: results.append(attempt(block, objects)), daemon=True)
     playing.start()
     playing.join(timeout)
-    return results[0] if results else None
+    return (results[0].data, results[0].why) if results else None
 
 
 @functools.cache
-def _unpack(files: tuple[tuple[str, bytes], ...]) -> Path:
-    """A copy of files that came with the tasks, on this machine; the path of the first."""
+def _unpack(spec: str, files: tuple[tuple[str, bytes], ...]) -> str:
+    """Copy the files of a spec, the first of which it names, to this machine; returns the spec with the new path."""
     folder = Path(tempfile.mkdtemp(prefix="pa-bench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for name, data in files:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
-    return folder / files[0][0]
+    return f"{folder / files[0][0]}{spec.removeprefix(parse(spec).place)}"
