@@ -5,6 +5,7 @@ Inside::
     blocks.py       a block: one principal in one task on some seeds
     plan.py         the blocks of a benchmark
     pool.py         local processes that play blocks
+    warm.py         what they share
     ray.py          Ray, likewise
     sweep.py        a whole benchmark, by any engine
     progress.py     progress of a sweep

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from baselines.registry import resolve, resolve_agent, resolve_instance
 from baselines.simulation import Episodes
 from baselines.specs import is_user_code
-from baselines.tasks import Task
 from pa_env.kernel.layout import NOT_ALWAYS, SCORES
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from baselines.tasks import Task
 
 ROUNDS = 2**18  # of a block, at most, unless one episode alone has more
 LONGEST_NAME = 80  # of a task or a principal in a file's name
@@ -45,7 +46,7 @@ class Block:
         trace: file for a trace of every round; None: no trace.
     """
 
-    task: Task
+    task: "Task"
     principal: str
     seeds: Sequence[int]
     trace: Path | None = None
@@ -69,7 +70,7 @@ class Block:
         return dict(zip(LABELS, named, strict=True)) | sizes
 
 
-def blocks_of(task: Task, principal: str, seeds: Sequence[int]) -> Iterator[Block]:
+def blocks_of(task: "Task", principal: str, seeds: Sequence[int]) -> Iterator[Block]:
     """The seeds in blocks; the last may be a part of one."""
     size = 2 ** max(0, (ROUNDS // task.horizon).bit_length() - 1)
     for first in range(0, len(seeds), size):
@@ -96,7 +97,7 @@ class BlockResult(NamedTuple):
         return f"{self.block.principal} in task {self.block.task.name}, {seeds}:\n{self.why}"
 
 
-def settings(task: Task, objects: Objects) -> dict[str, Any]:
+def settings(task: "Task", objects: Objects) -> dict[str, Any]:
     """Keyword arguments of a task's game."""
     agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
     instance = resolve_instance(objects.get(("instance", task.instance), task.instance))

@@ -58,7 +58,7 @@ class Worker:
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         if FORKS:
-            multiprocessing.set_forkserver_preload([__name__])
+            multiprocessing.set_forkserver_preload(["baselines.benchmark.warm"])
             with _interrupts_blocked():  # not while it waits for the server
                 multiprocessing.forkserver.ensure_running()
         with _without_main(), contextlib.nullcontext() if FORKS else _interrupts_blocked():

@@ -3,36 +3,42 @@
 All results in a folder have the same versions.
 """
 
+import ast
 import functools
 import hashlib
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import pa_env
 
 LIBRARIES = ("numpy", "numba", "scipy")
-# Of this package, beside baselines/scripted. Tasks have versions of their own.
-PLAYING = (
-    "principal.py",
-    "registry.py",
-    "simulation.py",
-    "specs.py",
-    "trace.py",
-    "benchmark/blocks.py",
-    "rl/__init__.py",
-    "rl/policy_file.py",
-    "rl/trained.py",
-    "rl/view.py",
-)
 
 
 def sources() -> dict[str, Path]:
-    """The files that play a block, by their paths relative to the packages."""
-    game, players = Path(pa_env.__file__).parent, Path(__file__).parents[1]
-    found = {path.relative_to(game.parent).as_posix(): path for path in game.rglob("*.py")}
-    for path in (*players.glob("scripted/**/*.py"), *(players / name for name in PLAYING)):
-        found[path.relative_to(players.parent).as_posix()] = path
-    return dict(sorted(found.items()))
+    """The files that play a block, by their paths relative to the packages.
+
+    They are the whole game, and what :mod:`baselines.benchmark.blocks` imports at its top, and so on. What is imported
+    for type checkers or in a function does not play: figures, for instance. Tasks have versions of their own.
+    """
+    game, blocks = Path(pa_env.__file__).parent, Path(__file__).with_name("blocks.py")
+    files, waiting = dict.fromkeys(game.rglob("*.py"), game.parent), [blocks]
+    while waiting:
+        path = waiting.pop()
+        if path not in files:
+            files[path] = blocks.parents[2]
+            waiting += _imports(path, blocks.parents[2])
+    return dict(sorted((path.relative_to(root).as_posix(), path) for path, root in files.items()))
+
+
+def _imports(path: Path, root: Path) -> Iterator[Path]:
+    """The files of ``baselines`` that a file imports at its top."""
+    for node in ast.parse(path.read_bytes()).body:
+        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "baselines":
+            module = root.joinpath(*str(node.module).split("."))
+            for inside in (module / alias.name for alias in node.names):
+                either = (inside.with_suffix(".py"), inside / "__init__.py", module.with_suffix(".py"))
+                yield next((file for file in either if file.is_file()), module / "__init__.py")
 
 
 @functools.cache

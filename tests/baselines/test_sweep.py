@@ -21,7 +21,7 @@ from baselines.benchmark import blocks, pool, progress, sweep
 from baselines.benchmark.blocks import Block, BlockResult, attempt
 from baselines.benchmark.plan import make_plan, own_task
 from baselines.benchmark.results import read
-from baselines.benchmark.store import locked
+from baselines.benchmark.store import StoreError, locked
 from baselines.tasks import task, tasks
 
 from .helpers import contents, python
@@ -150,7 +150,7 @@ def test_a_sweep_killed_again_and_again_ends_with_the_same_bytes(
             while process.poll() is None and len(kept(killed)) < least and time.monotonic() < end:
                 time.sleep(0.001)
             assert process.poll() is None, process.communicate()
-            workers = children(process.pid)
+            workers = descendants(process.pid)
             process.kill()
         wait_for_the_end_of(workers)
         after = kept(killed)
@@ -163,8 +163,10 @@ def test_a_sweep_killed_again_and_again_ends_with_the_same_bytes(
     assert len(kept(killed)) == len(planned.blocks)
 
 
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def descendants(pid: int) -> list[int]:
+    """Workers, the server that forks them, and the tracker of resources."""
+    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return children + [each for child in children if alive(child) for each in descendants(child)]
 
 
 def wait_for_the_end_of(processes: list[int]) -> None:
@@ -243,17 +245,13 @@ def test_a_principal_that_crashes_its_process_is_given_up(tmp_path: Path, a_seed
     assert 3 <= len((tmp_path / "deaths").read_text()) <= 6  # two processes at a time
 
 
-def test_processes_that_cannot_even_start(tmp_path: Path) -> None:
-    """As those of a script without a guard, which would begin the sweep again in each of them."""
-    script = tmp_path / "script.py"
-    script.write_text(SWEEP.format(principals=("zero",), seeds=1, out=str(tmp_path / "out")))
-    environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
-    done = subprocess.run(
-        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 1
-    assert "die as soon as they start: is memory short, or is this a script without" in done.stderr
+def test_processes_that_cannot_even_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "_serve", os.abort)
+    with pytest.raises(StoreError, match="die as soon as they start: is memory short"):
+        run(tmp_path / "out", ["zero"])
     assert sorted(contents(tmp_path / "out")) == ["benchmark.json", "lock"]
+    with pytest.raises(StoreError, match="die as soon as they start: is memory short"):
+        pool.call(60, int, "3")
 
 
 def test_a_failure_that_a_kill_left_behind_goes(tmp_path: Path) -> None:
@@ -314,26 +312,28 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert len(kept(out)) == 1
 
 
-def test_ctrl_c(tmp_path: Path) -> None:
+@pytest.mark.parametrize("started", [2, 4], ids=["while the server starts", "while workers start"])
+def test_ctrl_c(tmp_path: Path, started: int) -> None:
     """As a terminal sends it: to the command and to every process that it started."""
     out = tmp_path / "out"
     arguments = ["run", "--task", "k5-t1e6-uniform", "--principal", "epsilon-greedy", "--seeds", "9", "--out", str(out)]
     environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
-    command = [sys.executable, "-m", "baselines", *arguments]
+    command = [sys.executable, "-m", "baselines", *arguments, "--workers", "2"]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         end = time.monotonic() + 60
-        while len(children(process.pid)) < 3 and time.monotonic() < end:  # with the tracker of resources
+        while len(descendants(process.pid)) < started and time.monotonic() < end:
             time.sleep(0.01)
-        workers = children(process.pid)
-        assert len(workers) >= 2, process.communicate()
+        workers = descendants(process.pid)
+        assert len(workers) >= started, process.communicate()
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert (
-        errors.splitlines()[-1] == "Stopped. Files on disk are complete, and commands that resume continue from there."
-    )
+    assert errors.splitlines()[-1:] == [
+        "Stopped. Files on disk are complete, and commands that resume continue from there."
+    ]
+    assert "Traceback" not in errors
     wait_for_the_end_of(workers)
 
 
