@@ -86,7 +86,7 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
         "pa_env/kernel/observations.py": [
             (
                 "    paid = np.float32(offers[i, arm])\n",
-                "    summary[i, Block.LAST_REWARD * n_arms + arm] = x\n    paid = np.float32(offers[i, arm])\n",
+                "    summary[i, SummaryBlock.LAST_REWARD * n_arms + arm] = x\n    paid = np.float32(offers[i, arm])\n",
             )
         ],
     },

@@ -1,15 +1,13 @@
-"""A principal plays the same rounds through every interface, however its requests are paid out."""
+"""What a principal is: its requests, played whole or step by step, its copies and its seeds, and its registry."""
 
 import copy
-import importlib.util
 import inspect
 import itertools
 import math
 import pickle
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from helpers import OwnAgent
@@ -18,190 +16,20 @@ import baselines
 from baselines import Principal, Run, follow, hold, offer, simulate
 from baselines.principal import Outcome, Rounds
 from baselines.registry import PRINCIPALS
-from pa_env import IID, make_agent, principal_agent_v0
+from pa_env import IID
 from pa_env.envs.scalar import FollowerEnv
-from pa_env.game import Game
 from pa_env.kernel.layout import SCORES
 from pa_env.rules import compile_rule
 
-from .helpers import NO_BOUND, Floats, python, step_through
+from .helpers import Floats, python, step_through
 
 K, T, SEED = 4, 1200, 11
 MU, THETA = [0.35, 0.8, 0.55, 0.0], [0.9, 0.2, 0.4, 1.0]
 
 
-class Played(NamedTuple):
-    """The arms of every round, and the game's sums at the end."""
-
-    arms: list[int]
-    totals: dict[str, float]
-
-
-# -------------------------------------------------------------------------------------- interfaces
-
-
 def totals_of(run: Run) -> dict[str, float]:
     values = {name: float(sums[-1]) for name, sums in run.scores.items()}
     return {name: math.nan if math.isnan(value) else value for name, value in values.items()}  # which equals itself
-
-
-def by_simulation(principal: Principal, seed: int, checkpoints: Any = None, **settings: Any) -> Played:
-    """With a checkpoint at every round, which tells the arms."""
-    run = simulate(principal, seed=seed, checkpoints=range(1, T + 1), **settings)
-    return Played(np.diff(run.plays, axis=0, prepend=0).argmax(axis=1).tolist(), totals_of(run))
-
-
-def by_gymnasium(principal: Principal, seed: int, **settings: Any) -> Played:
-    infos, _, game = step_through(principal, seed, **settings)
-    return Played([info["arm"] for info in infos], game.totals())
-
-
-def by_aec(principal: Principal, seed: int, **settings: Any) -> Played:
-    env = principal_agent_v0.env(horizon=T, max_incentive=NO_BOUND, **settings)
-    env.reset(seed=seed)
-    principal.reset(seed=seed)
-    principal.attach(env.game)
-    arms = []
-    while not env.terminations["principal_0"]:
-        env.step(principal.offer())
-        env.step(env.infos["agent_0"]["scripted_arm"])
-        arms.append(env.infos["principal_0"]["arm"])
-        principal.observe(arms[-1], float(env.observe("principal_0")[-2]))
-    return Played(arms, env.game.totals())
-
-
-class Listening(gym.Wrapper[Any, Any, Any, Any]):
-    """Keeps the rounds of each episode."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(gym.make("PrincipalAgent-v0", horizon=T, max_incentive=NO_BOUND, **settings))
-        self.game: Game = self.env.unwrapped.game  # type: ignore[attr-defined]
-        self.arms: list[int] = []
-        self.episodes: list[Played] = []
-
-    def step(self, action: Any) -> Any:
-        result = self.env.step(action)
-        self.arms.append(result[-1]["arm"])
-        if result[2]:
-            self.episodes.append(Played(self.arms, self.game.totals()))
-            self.arms = []
-        return result
-
-
-def two_episodes(principal: Principal, seed: int, **settings: Any) -> list[Played]:
-    """One observation at a time, the second episode with the state of the first."""
-    env = Listening(**settings)
-    principal.attach(env.game)
-    state = None
-    for episode in range(2):
-        seen, over = env.reset(seed=None if episode else seed)[0], False
-        while not over:
-            action, state = principal.predict(seen, state)
-            seen, _, over, _, _ = env.step(action)
-    return env.episodes
-
-
-def by_predictions(principal: Principal, seed: int, **settings: Any) -> Played:
-    return two_episodes(principal, seed, **settings)[0]
-
-
-def by_evaluate_policy(principal: Principal, seed: int, **settings: Any) -> Played:
-    """Two episodes in Stable-Baselines3's own loop; the second must be Gymnasium's second."""
-    from stable_baselines3.common.evaluation import evaluate_policy
-    from stable_baselines3.common.monitor import Monitor
-    from stable_baselines3.common.vec_env import DummyVecEnv
-
-    env = Listening(**settings)
-    principal.attach(env.game)
-    batch = DummyVecEnv([lambda: Monitor(env)])
-    batch.seed(seed)
-    rewards, lengths = evaluate_policy(principal, batch, n_eval_episodes=2, return_episode_rewards=True)
-    assert lengths == [T, T]
-    assert rewards == pytest.approx([episode.totals["utility"] for episode in env.episodes], rel=1e-5, abs=0.01)
-    assert env.episodes[:2] == two_episodes(principal, seed, **settings)
-    return env.episodes[0]
-
-
-def by_batch(principal: Principal, seed: int, **settings: Any) -> Played:
-    """Three copies of the game through one ``predict``; the other two must be what their own seeds give."""
-    envs = gym.make_vec(
-        "PrincipalAgent-v0",
-        num_envs=3,
-        horizon=T,
-        max_incentive=NO_BOUND,
-        autoreset_mode=gym.vector.AutoresetMode.DISABLED,
-        **settings,
-    )
-    seeds, state, rounds = [seed, seed + 7, 3], None, []
-    seen, _ = envs.reset(seed=seeds)
-    for _ in range(T):
-        action, state = principal.predict(seen, state)
-        seen, _, _, _, info = envs.step(action)
-        rounds.append(info["arm"])
-    game = envs.unwrapped.game
-    copies = [Played([int(arms[i]) for arms in rounds], game.totals(i)) for i in range(3)]
-    for other in (1, 2):
-        assert copies[other] == by_gymnasium(principal, seeds[other], **settings)
-    return copies[0]
-
-
-INTERFACES: dict[str, Callable[..., Played]] = {
-    "Gymnasium": by_gymnasium,
-    "AEC": by_aec,
-    "predict": by_predictions,
-    "evaluate_policy": by_evaluate_policy,
-    "batched": by_batch,
-}
-if importlib.util.find_spec("stable_baselines3") is None:
-    del INTERFACES["evaluate_policy"]
-
-
-# -------------------------------------------------------------------------------------- the same rounds
-
-PRACTICAL = {"constants": "practical"}
-PAIRS: dict[str, tuple[str, dict[str, Any], Any]] = {
-    "elimination": ("elimination", PRACTICAL, "empirical-mean"),
-    "elimination, paper": ("elimination", {}, "empirical-mean"),
-    "elimination, initial means": (
-        "elimination",
-        PRACTICAL | {"unknown_initial_means": True},
-        make_agent("empirical-mean", initial=(0.9, 0.1, 1.0, 0.0), ties="random"),
-    ),
-    "elimination, oracle agent": ("elimination", PRACTICAL, "oracle"),
-    "elimination-offline": ("elimination-offline", PRACTICAL, "empirical-mean"),
-    "exploratory": ("exploratory", PRACTICAL, "exploratory"),
-    "exploratory, little": ("exploratory", {"c0": 0.05}, make_agent("exploratory", c0=0.05, exploration="worst")),
-    "exploratory, own agent": ("exploratory", PRACTICAL, OwnAgent()),
-    "exploratory-oracle": ("exploratory-oracle", PRACTICAL, "exploratory-oracle"),
-    "zero": ("zero", {}, "empirical-mean"),
-    "fixed": ("fixed", {"incentives": [0.1, 0.0, 0.3, 0.9]}, "exploratory"),
-    "oracle": ("oracle", {}, "empirical-mean"),
-    "oracle, exploring agent": ("oracle", {}, make_agent("exploratory", ties="random")),
-}
-
-
-def pair(name: str, instance: IID) -> tuple[Principal, dict[str, Any]]:
-    kind, parameters, agent = PAIRS[name]
-    principal = baselines.make(kind, n_arms=K, horizon=T, **parameters)
-    return principal, {"agent": copy.deepcopy(agent), "instance": instance}
-
-
-@pytest.mark.parametrize("rewards", ["bernoulli", "gaussian"])  # with ties between means, and without bounds
-@pytest.mark.parametrize("name", PAIRS)
-def test_every_interface_gives_the_rounds_of_the_simulation(name: str, rewards: str) -> None:
-    """Through several phases, with agents of every kind; test_every_interface.py has every principal and agent."""
-    principal, settings = pair(name, IID(MU, THETA, rewards))
-    expected = by_simulation(principal, SEED, **settings)
-    for interface, played in INTERFACES.items():
-        if interface == "batched" and type(principal).privileged:
-            continue  # it sees one game
-        assert played(principal, SEED, **settings) == expected, interface
-
-
-def test_the_oracle_reads_an_own_agents_beliefs_as_they_are_now_behind_every_interface() -> None:
-    principal = baselines.make("oracle", n_arms=K, horizon=T)
-    settings = {"agent": OwnAgent(), "instance": IID(MU, THETA)}
-    assert by_gymnasium(principal, SEED, **settings) == by_simulation(principal, SEED, **settings)
 
 
 # -------------------------------------------------------------------------------------- requests of every kind
@@ -338,33 +166,6 @@ def test_an_offer_stands_until_it_is_answered() -> None:
     principal.observe(0, 1.0)
     assert principal.offer().tolist() == [0.25, 0.0, 0.0, 0.0]
     assert principal.theta_hat.tolist() == [1.0, 0.0, 0.0, 0.0]
-
-
-# -------------------------------------------------------------------------------------- a principal of one's own
-
-
-def test_writing_a_principal_of_your_own() -> None:
-    """As in the documentation: one coroutine, and it plays everywhere."""
-
-    class Haggler(Principal):
-        """Halve the interval for arm 0, then hold the incentive found."""
-
-        name: ClassVar[str] = "haggler"
-
-        def rounds(self) -> Rounds:
-            low, high = 0.0, 1.0
-            while high - low > 1 / self.horizon:
-                middle = (low + high) / 2
-                outcome = yield hold(0, middle)
-                low, high = (low, middle) if outcome.plays[0] else (middle, high)
-            yield hold(0, high + 1 / self.horizon, rounds=self.horizon)
-
-    principal, settings = Haggler(n_arms=K, horizon=T), {"agent": "oracle", "instance": IID(MU, THETA)}
-    expected = by_simulation(principal, SEED, **settings)
-    assert expected.arms[11:] == [0] * (T - 11)  # 2^-11 < 1/1200
-    assert expected.totals["overpayment"] < 2 + T * 2 / T
-    for interface, played in INTERFACES.items():
-        assert played(principal, SEED, **settings) == expected, interface
 
 
 def test_a_principal_without_rounds_says_what_is_missing() -> None:
