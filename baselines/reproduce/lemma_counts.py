@@ -12,11 +12,12 @@ import numpy as np
 
 from baselines.principal import Hold, Outcome, Principal, Rounds
 from baselines.registry import PRIVILEGED
+from baselines.scripted.paper.convex_set import unit_ball
 from baselines.scripted.paper.elimination import Elimination
 from baselines.scripted.paper.exploratory import Exploratory
 from baselines.scripted.paper.linear import LinearElimination
 from baselines.scripted.paper.search import Search
-from baselines.scripted.paper.steiner import multi_scale_search, unit_ball
+from baselines.scripted.paper.steiner import multi_scale_search
 from baselines.simulation import Run, simulate
 from pa_env.game import Game
 from pa_env.kernel.layout import ArmRow, Floats

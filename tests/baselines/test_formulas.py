@@ -1,8 +1,9 @@
 """Every offer of the phased principals against the paper's pseudocode, written out again as plain code.
 
-Liu & Ratliff, "Learning to Incentivize in Repeated Principal-Agent Problems" (ICML 2025). :class:`Pseudocode` knows
-nothing of the package: it offers for one round, is told the arm and the reward, and goes on. The principal is told the
-same, and must offer the same. Where the pseudocode is silent or slips, the reading is written beside the line.
+Liu & Ratliff, "Principal-Agent Bandit Games with Self-Interested and Exploratory Learning Agents" (ICML 2025).
+:class:`Pseudocode` knows nothing of the package: it offers for one round, is told the arm and the reward, and goes on.
+The principal is told the same, and must offer the same. Where the pseudocode is silent or slips, the reading is written
+beside the line.
 """
 
 import inspect
@@ -24,7 +25,7 @@ import baselines
 from baselines import Principal
 from baselines.principal import Hold
 from baselines.registry import PRINCIPALS
-from baselines.scripted import (
+from baselines.scripted.paper import (
     elimination,
     elimination_offline,
     exploratory,

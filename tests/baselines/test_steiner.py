@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import beta
 
-from baselines.scripted.paper import polygons
-from baselines.scripted.paper.steiner import KnowledgeSet, Question, multi_scale_search, unit_ball
+from baselines.scripted.paper import convex_set
+from baselines.scripted.paper.convex_set import ConvexSet, unit_ball
+from baselines.scripted.paper.steiner import Question, multi_scale_search
 
 Array = NDArray[np.float64]
 Search = Generator[Question, int, Array]
@@ -51,7 +52,7 @@ def play(search: Search, answer: Callable[[Question], int], limit: int = 2000) -
     raise AssertionError(f"still asking after {limit} questions")
 
 
-def cut_at_random(dim: int, cuts: int, seed: int) -> KnowledgeSet:
+def cut_at_random(dim: int, cuts: int, seed: int) -> ConvexSet:
     """The ball cut by random half-spaces, each of them through its centre at the time."""
     rng = np.random.default_rng(seed)
     knowledge = unit_ball(dim, rng)
@@ -62,7 +63,7 @@ def cut_at_random(dim: int, cuts: int, seed: int) -> KnowledgeSet:
     return knowledge
 
 
-def maximum(knowledge: KnowledgeSet, direction: Array) -> float:
+def maximum(knowledge: ConvexSet, direction: Array) -> float:
     """The maximum of <direction, v> over S, by sequential quadratic programming."""
     constraints = [
         {"type": "ineq", "fun": lambda v: 1 - v @ v, "jac": lambda v: -2 * v},
@@ -83,7 +84,7 @@ def maximum(knowledge: KnowledgeSet, direction: Array) -> float:
     return float(-result.fun)
 
 
-def distances(knowledge: KnowledgeSet, points: Array, sweeps: int = 100) -> Array:
+def distances(knowledge: ConvexSet, points: Array, sweeps: int = 100) -> Array:
     """How far (n,) the points (n, dim) are from S, by Dykstra's alternating projections."""
     nearest = points.copy()
     corrections = np.zeros((len(knowledge.bounds) + 1, *points.shape))
@@ -99,7 +100,7 @@ def distances(knowledge: KnowledgeSet, points: Array, sweeps: int = 100) -> Arra
     return np.asarray(np.linalg.norm(points - nearest, axis=1))
 
 
-def sample_sum(knowledge: KnowledgeSet, scale: float, at_least: int, rng: np.random.Generator) -> Array:
+def sample_sum(knowledge: ConvexSet, scale: float, at_least: int, rng: np.random.Generator) -> Array:
     """Uniform points (n, dim) of S + scale * B: those of a ball around it that are near enough to S."""
     found = np.empty((0, knowledge.dim))
     while len(found) < at_least:
@@ -210,12 +211,12 @@ def test_planar_volume_is_steiners(seed: int) -> None:
     square = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     corners = square
     for angle in rng.uniform(0, 2 * np.pi, 1 + seed):
-        corners = polygons.clipped(corners, np.array([math.cos(angle), math.sin(angle)]), rng.uniform(0.1, 0.9))
-    area = polygons.areas(corners).sum()
+        corners = convex_set.clipped(corners, np.array([math.cos(angle), math.sin(angle)]), rng.uniform(0.1, 0.9))
+    area = convex_set.areas(corners).sum()
     perimeter = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1).sum()
     for z in (1e-3, 0.1, 3.0):
-        body = polygons.minkowski_sum(corners, z * polygons.DISC)
-        assert polygons.areas(body).sum() == pytest.approx(area + z * perimeter + np.pi * z**2, rel=1e-5)
+        body = convex_set.minkowski_sum(corners, z * convex_set.DISC)
+        assert convex_set.areas(body).sum() == pytest.approx(area + z * perimeter + np.pi * z**2, rel=1e-5)
     points = rng.uniform(-1, 1, (100_000, 2))
     edges = np.roll(corners, -1, axis=0) - corners
     from_corner = points[:, None] - corners

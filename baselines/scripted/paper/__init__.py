@@ -9,9 +9,8 @@ Inside::
     linear.py               Algorithm 7
     ablations.py            these with one part left out
     phased.py               the common part of phased eliminations
-    search.py               searches for an incentive
-    steiner.py              search by Steiner potentials
-    knowledge.py            the set of possible parameters
-    polygons.py             convex polygons
+    search.py               Algorithm 3 and bisection: searches for an incentive
+    steiner.py              Algorithm 8: search for a parameter by Steiner potentials
+    convex_set.py           the set of possible parameters
     design.py               G-optimal designs
 """

@@ -16,9 +16,8 @@ best length: towards the worst known arm, or away from the least useful one (Tod
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from pa_env.kernel.layout import Floats
 
 # A direction in which the arms are this much shorter than in their longest one is not counted as spanned: V(w) has
 # the squares of such ratios, and what is below the rounding of V(w) cannot be inverted.
@@ -26,7 +25,7 @@ RANK_TOLERANCE = float(np.sqrt(np.finfo(float).eps))
 MAX_STEPS = 100_000
 
 
-def g_optimal_design(arms: Array, factor: float = 2.0) -> Array:
+def g_optimal_design(arms: Floats, factor: float = 2.0) -> Floats:
     """Weights (n,) >= 0 that sum to 1 with max over a of a' V(w)^+ a <= factor * rank(arms).
 
     Args:
@@ -67,7 +66,7 @@ def g_optimal_design(arms: Array, factor: float = 2.0) -> Array:
     raise RuntimeError(f"no design within factor {factor} after {MAX_STEPS} steps; take a larger factor")
 
 
-def _far_out(points: Array) -> list[int]:
+def _far_out(points: Floats) -> list[int]:
     """Indices of as many independent points as there are columns: each the longest, orthogonally to those before."""
     rest = points.copy()
     chosen: list[int] = []

@@ -15,6 +15,11 @@ class Elimination(Phased):
     Guarantee: E[R_T] = O(K log^2 T + sqrt(K T log(K T))) with the paper's constants and delta = 1/T, for i.i.d. rewards
     in [0, 1] and the empirical-mean agent. Incentives reach 1 + 1 + 3/4.
 
+    Where it departs from the paper: with unknown initial means a mean of the agent may reach 2. The paper's appendix
+    raises the offers of the tests for that; here the searches also bisect [0, 2] instead of [0, 1], in
+    ceil(log2 2T) tries, and the cap is 2 + 1/T. The modified tests favour an arm by beta 2^-m, where the appendix
+    leaves the constant beta open; here it stays at 3/2, as in the algorithm without the modification.
+
     Where it fails: with the paper's constants the first phase, which pays the cap, lasts until T about 1.5e4 (K = 5).
     Against an agent that explores it may drop the best arm.
 

@@ -11,7 +11,10 @@ class EliminationOffline(Elimination):
     """As :class:`Elimination`, but arms are compared by their estimated net values theta_hat - b'.
 
     The comparison takes two passes over the active arms: search every incentive again and note the estimates after each
-    arm's own search, then compare. With unknown initial means the threshold grows by the mismatch of both arms.
+    arm's own search, then compare.
+
+    Where it departs from the paper: as :class:`Elimination`. With unknown initial means the threshold grows by 1/N of
+    both arms that are compared; the appendix says that it must grow, not by how much.
 
     Guarantee and failures: those of :class:`Elimination`.
 

@@ -21,6 +21,11 @@ class Exploratory(Phased):
 
     Guarantee: E[R_T] = O((K log^2 T)^(1/3) T^(2/3)) with the paper's constants, delta = 1/T and T = Omega(K).
 
+    Where it departs from the paper: with unknown initial means a mean of the agent may reach 2. The paper's appendix
+    raises the offers of the tests for that; here the searches also bisect [0, 2] instead of [0, 1], in
+    ceil(log2 2T) tries, and the cap is 2 + 1/T. The advantage of an arm in the modified tests, which the appendix
+    leaves open, stays 5 sqrt(log(16KT/delta) / (2 T_m)), as in the algorithm without the modification.
+
     Where it fails: with the paper's constants the first phase lasts until T about 1.7e9 (K = 5, c0 = 1). The practical
     ones may drop the best arm above c0 = 2; the constructor then warns.
 

@@ -14,6 +14,9 @@ class ExploratoryOracle(Exploratory):
     Guarantee: E[Rbar_T] = O(log^2(KT) sqrt(KT) + K^2 log^3(KT)) with the paper's constants and delta = 1/T, against the
     exploratory oracle agent. The bound is on Rbar_T, which charges every incentive offered.
 
+    Where it departs from the paper: as :class:`Exploratory` with unknown initial means, searches of [0, 2] and offers
+    that contain 2; the tests' advantage, 3 sqrt(log(8KT/delta) / (2 T_m)), stays.
+
     Where it fails: against an agent whose means move, and where :class:`Exploratory` fails.
 
     Args:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.principal import Hold, Outcome, Rounds, hold, offer
+from baselines.scripted.paper.convex_set import unit_ball
 from baselines.scripted.paper.design import g_optimal_design
 from baselines.scripted.paper.phased import Constants, Phased, without
-from baselines.scripted.paper.steiner import multi_scale_search, unit_ball
+from baselines.scripted.paper.steiner import multi_scale_search
 from pa_env.checks import vectors
 from pa_env.kernel.layout import Floats
 
@@ -21,6 +22,11 @@ class LinearElimination(Phased):
 
     Guarantee: E[R_T] = O(d^(4/3) T^(2/3) log^(2/3)(KT)) with the paper's constants, delta = 1/T and T = Omega(d),
     against the agent that learns by least squares.
+
+    Where it departs from the paper: a search (:mod:`baselines.scripted.paper.steiner`) returns the centroid of the set
+    S of parameters that are left, where the paper takes a random point of it; the bound on the error holds for every
+    point. A question halves the volume of S + z B exactly for d <= 2. For d >= 3 volumes are sampled, and 9/16 of the
+    samples are put above the cut: the proof allows any share from 1/2 to 5/8.
 
     Where it fails: with the paper's constants no incentive is below the cap 2d + 1/T before T about 9e7 (d = 2). The
     practical ones drop the best arm in some games below T = 1e6.
