@@ -132,8 +132,8 @@ class Principal:
     def __repr__(self) -> str:
         """The class with the arguments of its constructor that are kept as attributes, or in ``parameters``."""
         kept = vars(self) | vars(self).get("parameters", {})
-        shown = (f"{name}={_shown(kept[name])}" for name in inspect.signature(type(self)).parameters if name in kept)
-        return f"{type(self).__name__}({', '.join(shown)})"
+        pairs = (f"{name}={_as_code(kept[name])}" for name in inspect.signature(type(self)).parameters if name in kept)
+        return f"{type(self).__name__}({', '.join(pairs)})"
 
     def rounds(self) -> Rounds:
         """The algorithm: yields requests, is sent outcomes."""
@@ -164,12 +164,12 @@ class Principal:
     def rng(self) -> np.random.Generator:
         """The principal's own randomness in this episode; made when first asked for."""
         if self._rng is None:
-            self._rng = np.random.default_rng(self._source or np.random.SeedSequence([self.seed, 0]))  # type: ignore[arg-type]
+            self._rng = np.random.default_rng(self._source or np.random.SeedSequence([self.seed or 0, 0]))
         return self._rng
 
     @property
     def draws(self) -> bool:
-        """Whether it has asked for random numbers in this episode."""
+        """True once it has asked for random numbers in this episode."""
         return self._rng is not None
 
     @property
@@ -256,7 +256,7 @@ class Principal:
         self.reset(None if self._first_seed is None else principal_seed(self._first_seed, episode=self._episode))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Refuse to be copied in the middle of an episode."""
+        """Return the attributes; raise in the middle of an episode, of which a coroutine holds the state."""
         if self._coroutine is not None:
             raise TypeError(
                 f"{self.name!r} cannot be copied or pickled in the middle of an episode: call reset() first"
@@ -266,7 +266,7 @@ class Principal:
     # ------------------------------------------------------------------------------------- a request at a time
 
     def request(self) -> Request:
-        """What the algorithm asks for now."""
+        """Return what the algorithm asks for now."""
         if self._coroutine is None:
             self._coroutine = self.rounds()
             if not isinstance(self._coroutine, Generator):
@@ -318,8 +318,8 @@ class Principal:
         self.last = (NO_ARM, 0.0)  # arm and reward of the request's last round
 
 
-def _shown(value: Any) -> str:
-    """A parameter as Python code on one line; of a matrix only the shape."""
+def _as_code(value: Any) -> str:
+    """Return a parameter as Python code on one line; of a matrix only the shape."""
     if isinstance(value, np.ndarray):
         return f"<array of shape {value.shape}>" if value.ndim > 1 else repr(value.tolist())
     return repr(value)

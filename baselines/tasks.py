@@ -89,8 +89,8 @@ def contenders(linear: bool, c0: float, horizon: int) -> tuple[str, ...]:
     specs = []
     for name in (name for name, kind in PRINCIPALS.items() if horizon <= kind.longest):
         accepted = {parameter.name: parameter.default for parameter in parameters(name)}
-        told_arms = accepted.pop("arms", None) is not None
-        if (linear or not told_arms) and inspect.Parameter.empty not in accepted.values():
+        needs_arms = accepted.pop("arms", None) is not None
+        if (linear or not needs_arms) and inspect.Parameter.empty not in accepted.values():
             spec = f"{name},c0={c0:g}" if "c0" in accepted and c0 not in (0, 1) else name
             specs += [spec, f"{spec},constants=practical"] if "constants" in accepted else [spec]
     return tuple(specs)
@@ -134,9 +134,9 @@ def setting(
         "" if agent == DEFAULT_AGENTS[dim is not None] else name if only_c0 else labels.get(agent, agent),
         f"c{c0:g}" if only_c0 and c0 != 1 else "",
     )
-    called = "-".join(part for part in parts if part)
+    full_name = "-".join(part for part in parts if part)
     return Task(
-        name=called,
+        name=full_name,
         probes=f"{about[0].upper()}{about[1:]}; the agent {declared.about if declared else 'is your own'}.",
         agent=agent,
         instance=instance,
@@ -195,28 +195,28 @@ _SUITES = {
     "who-wins": tuple(_who_wins()),
     "tiny": (TINY,),
 }
-TASKS: dict[str, Task] = {made.name: made for suite in _SUITES.values() for made in suite}
-SUITES: dict[str, tuple[str, ...]] = {name: tuple(made.name for made in suite) for name, suite in _SUITES.items()}
+TASKS: dict[str, Task] = {each.name: each for suite in _SUITES.values() for each in suite}
+SUITES: dict[str, tuple[str, ...]] = {name: tuple(each.name for each in suite) for name, suite in _SUITES.items()}
 SUITES["all"] = tuple(name for name in TASKS if name != "tiny")
 
 
 def tasks(*names: str) -> tuple[Task, ...]:
     """Tasks by their names or the names of suites, each once; without names, all tasks."""
-    found = {name: None for chosen in names or ("all",) for name in SUITES.get(chosen, (chosen,))}
-    return tuple(task(name) for name in found)
+    unique = dict.fromkeys(name for chosen in names or ("all",) for name in SUITES.get(chosen, (chosen,)))
+    return tuple(task(name) for name in unique)
 
 
 def task(name: str) -> Task:
     """A task by name."""
     if name in TASKS:
         return TASKS[name]
-    found = NAME.fullmatch(name)
-    if found is None:
+    parts = NAME.fullmatch(name)
+    if parts is None:
         remedy = (
             "`pa-bench list` shows tasks and suites, and any name like k7-t3000-clustered-exploratory-c0.3 is a task"
         )
         raise unknown("task", name, (*SUITES, *TASKS), remedy)
-    dim, n_arms, horizon, family, agent, c0 = found.groups()
+    dim, n_arms, horizon, family, agent, c0 = parts.groups()
     linear = family in ("linear", LINEAR)
     agent = agent or DEFAULT_AGENTS[linear]
     try:
@@ -224,8 +224,8 @@ def task(name: str) -> Task:
         if c0:
             make_agent(agent, c0=float(c0))
         instance = LINEAR if linear else family
-        made = setting(agent, instance, int(n_arms), int(float(horizon)), float(c0 or 1), int(dim) if dim else None)
-        Game(made.n_arms, made.horizon, made.make_agent(), made.instance, dim=made.dim)
+        named = setting(agent, instance, int(n_arms), int(float(horizon)), float(c0 or 1), int(dim) if dim else None)
+        Game(named.n_arms, named.horizon, named.make_agent(), named.instance, dim=named.dim)
     except (ValueError, TypeError) as error:
         raise ValueError(f"task = {name!r}: {error}") from error
-    return made
+    return named
