@@ -25,7 +25,7 @@ Inside::
     cli/           the commands
     __main__.py    the command line
     files.py       writing to disk
-    pictures.py    figures in notebooks
+    pictures.py    how figures look: palette, axes, lines
 """
 
 from baselines import rl as rl

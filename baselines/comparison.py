@@ -245,9 +245,7 @@ class Comparison:
         Args:
             score: one of ``scores``.
         """
-        from baselines.benchmark.drawing import legend, lines
-        from baselines.benchmark.styles import styles
-        from baselines.pictures import against_rounds
+        from baselines.pictures import against_rounds, draw_lines, legend, styles
 
         curves = self.curves if score == "regret" else self._curves(score)
         order = self.table[["regret"]].assign(task="", privileged=self.privileged).reset_index()
@@ -255,13 +253,13 @@ class Comparison:
         ends = order.loc[~order["privileged"], "regret"]
         if score.startswith("regret") and ends.max() > 50 * max(ends.min(), 1.0):
             axes.set_yscale("symlog", linthresh=1.0)
-        lines(axes, curves, order["principal"].tolist(), styles(order), {}, bands=True)
+        draw_lines(axes, curves, order["principal"].tolist(), styles(order), {})
         legend(figure)
         return figure
 
     def to_latex(self) -> str:
         """The table for a paper that uses booktabs: means with their intervals, medians and 95% quantiles."""
-        from baselines.benchmark.latex import SYMBOLS, escaped
+        from baselines.benchmark.tables import SYMBOLS, escaped
 
         shown = self._readable()
         shown["principal"] = shown["principal"].map(escaped)

@@ -16,14 +16,9 @@ Inside::
     statistics.py   intervals, differences to the best, slopes, scores across tasks
     formatting.py   numbers as text
     summaries.py    scores, curves and behaviour of a benchmark's principals
-    verdict.py      who is best, and how surely
-    tables.py       tables for terminals and pages
-    latex.py        tables for papers
-    overview.py     all principals in all tasks
-    figures.py      figures of a task
-    drawing.py      lines and labels
-    styles.py       colours and markers
-    heat_map.py     heat maps of regret
+    standings.py    who is best, how surely, and all principals in all tasks
+    tables.py       tables for terminals, pages and papers
+    figures.py      figures of a task, and heat maps
     page.py         one HTML page
     report.py       the report folder
     leaderboard.py  a ranking in Markdown

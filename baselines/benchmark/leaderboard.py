@@ -1,18 +1,19 @@
-"""A Markdown file that ranks the principals of every task by R_T, wins and losses alike."""
+"""A Markdown file that ranks the principals of every task in utility and in R_T, wins and losses alike."""
 
 import shlex
 from pathlib import Path
 
 import pandas as pd
 
-from baselines.benchmark import tables
+from baselines.benchmark import standings, tables
 from baselines.benchmark.results import Results, read
 from baselines.benchmark.statistics import TOO_FEW
 from baselines.benchmark.store import write_generated
-from baselines.benchmark.summaries import summarise
+from baselines.benchmark.summaries import ORDERS, is_separated, summarise
 from baselines.tasks import SUITES
 
-SHOWN = ("regret", "utility", "regret_difference", "utility_difference")
+FIRSTS = {"utility": "most utility", "regret": "least R_T"}
+SHOWN = ("utility", "utility_difference", "regret", "regret_difference")
 
 
 def write(directory: Path, out: Path) -> None:
@@ -34,35 +35,46 @@ def leaderboard(results: Results, command: str) -> str:
         commands,
         "; ".join(f"{name}: {value}" for name, value in facts.items()) + ".",
         tables.REGRETS + " Lower regret is better, higher utility is better.",
-        "Square brackets are 95% bootstrap intervals over seeds. Differences are to the best principal of the task"
-        " (least R_T), paired on the seeds that all of its principals have, with intervals corrected for having picked"
-        f" the best (max-T). {TOO_FEW}",
-        "## Wins, ties and losses",
-        "A win: the least R_T of a task. A tie: the interval of the difference to the best reaches 0, or too few seeds"
-        " give none. The rest are losses.",
+        f"{tables.IGNORED} {tables.ORDER} Square brackets are 95% bootstrap intervals over seeds. {tables.SEPARATION}"
+        f" {TOO_FEW}",
+        standings.VERDICT,
+        "## Firsts",
+        "In how many tasks a principal has the most utility (the least R_T), is not separated from the one that has,"
+        " and is behind it.",
         tally(summary),
     ]
+    texts = standings.verdicts(summary)
     rows = dict(list(results.rows.groupby("task", sort=False)))
     for task, part in summary.groupby("task", sort=False):
-        parts += [f"## {task}", tables.about(task, rows[task]), ranking(part)]
+        parts += [f"## {task}", tables.about(task, rows[task]), texts[task], ranking(part)]
     return "\n\n".join(parts) + "\n"
 
 
 def tally(summary: pd.DataFrame) -> str:
-    """How often each principal is best, no worse, and worse."""
+    """The tasks in which each principal is first, not separated from the first, and behind, in both orders."""
     contenders = summary[~summary["privileged"]]
-    outcome = (contenders["regret_difference_low"] > 0).map({True: "losses", False: "ties"})
-    outcome = outcome.mask(contenders["best"], "wins")
-    counts = pd.crosstab(contenders["principal"], outcome).reindex(columns=["wins", "ties", "losses"], fill_value=0)
-    counts = counts.sort_values(["wins", "ties", "losses"], ascending=[False, False, True], kind="stable")
-    return tables.markdown(counts.reset_index().astype(str))
+    columns = {}
+    for score, first in FIRSTS.items():
+        ranked = contenders[~contenders["beliefs_ignored"]] if score == "regret" else contenders
+        best, by = ranked[f"{score}_best"], ranked["principal"]
+        behind = pd.Series([is_separated(row, score) for row in tables.records(ranked)], ranked.index, dtype=bool)
+        columns[first] = best.groupby(by).sum()
+        columns[f"not separated from {first}"] = (~best & ~behind).groupby(by).sum()
+        columns[f"behind {first}"] = behind.groupby(by).sum()
+    counts = pd.DataFrame(columns).fillna(0).astype(int)
+    counts = counts.sort_values(list(FIRSTS.values()), ascending=False, kind="stable")
+    return tables.markdown(counts.rename_axis("principal").reset_index().astype(str))
 
 
 def ranking(part: pd.DataFrame) -> str:
-    """The principals of a task, best first; the privileged have no rank."""
-    rows, rank = [], 0
-    for row in tables.records(part):
-        rank += not row["privileged"]
-        scores = {tables.HEADINGS[score]: tables.with_interval(row, score) for score in SHOWN}
-        rows.append({"": "–" if row["privileged"] else str(rank), "principal": tables.name(row), **scores})
-    return tables.markdown(pd.DataFrame(rows))
+    """The principals of a task with their places in both orders; the privileged have none."""
+    contenders = part[~part["privileged"]]
+    table = pd.DataFrame(index=part.index)
+    for score, sign in ORDERS.items():
+        places = (sign * contenders[score]).rank(method="first")
+        unranked = score == "regret" and part["beliefs_ignored"].any()
+        table[f"{tables.HEADINGS[score]} #"] = "–" if unranked else places.reindex(part.index).map("{:.0f}".format)
+    table["principal"] = [tables.name(row) for row in tables.records(part)]
+    for score in SHOWN:
+        table[tables.HEADINGS[score]] = [tables.with_interval(row, score) for row in tables.records(part)]
+    return tables.markdown(table.replace("nan", "–"))

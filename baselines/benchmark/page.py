@@ -14,13 +14,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from baselines.benchmark import figures, heat_map, overview, tables, verdict
-from baselines.benchmark.styles import REST, Styles
+from baselines.benchmark import figures, standings, tables
+from baselines.pictures import REST, Styles
 
 DASHES = {"solid": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot"}  # matplotlib's -> plotly's
-
-
-CAPTIONS = {"overall": overview.CAPTION, "verdict": verdict.CAPTION, "heat_map": heat_map.CAPTION}
+CAPTIONS = {"overview": standings.OVERVIEW, "verdict": standings.VERDICT}
 
 
 class Opening(NamedTuple):
@@ -30,7 +28,7 @@ class Opening(NamedTuple):
     verdicts: Mapping[str, str]
     heat_map: bytes
     """A PNG."""
-    overall: overview.Overview
+    overview: standings.Overview
 
 
 def page(
@@ -81,7 +79,8 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     for score in tables.HEADINGS:
         text, _, interval = tables.with_interval(row, score).partition(" ")
         cells.append(("" if math.isnan(row[score]) else row[score], text, interval))
-    return {"kind": "privileged" if row["privileged"] else "best" if row["best"] else "", "cells": cells}
+    best = row["utility_best"] or row["regret_best"]
+    return {"kind": "privileged" if row["privileged"] else "best" if best else "", "cells": cells}
 
 
 def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, Any]:
@@ -89,16 +88,16 @@ def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -
     data: list[dict[str, Any]] = []
     bands: dict[int, list[float]] = {}  # by their places in data
     for principal in summary["principal"]:
-        own = curves[curves["principal"] == principal]
-        t, mean, low, high = ([float(f"{x:.6g}") for x in own[c]] for c in ("rounds", "mean", "low", "high"))
+        line = curves[curves["principal"] == principal]
+        t, mean, low, high = ([float(f"{x:.6g}") for x in line[c]] for c in ("rounds", "mean", "low", "high"))
         style, label = styles[principal], html.escape(principal).replace("$", "&#36;")
         shared = {"legendgroup": label, "name": label, "mode": "lines"}
-        if style != REST and own["low"].notna().all():
+        if style != REST and line["low"].notna().all():
             bands[len(data)] = high + low[::-1]
             band = {"x": t + t[::-1], "fill": "toself", "opacity": 0.15, "line": {"width": 0}}
             data.append(shared | band | {"fillcolor": style.colour, "hoverinfo": "skip", "showlegend": False})
-        line = {"color": style.colour, "dash": DASHES[style.dash], "width": 1 if style == REST else 2}
-        data.append(shared | {"x": t, "y": mean, "line": line, "hovertemplate": "t = %{x:,}: %{y:,.5g}"})
+        look = {"color": style.colour, "dash": DASHES[style.dash], "width": 1 if style == REST else 2}
+        data.append(shared | {"x": t, "y": mean, "line": look, "hovertemplate": "t = %{x:,}: %{y:,.5g}"})
     span = _logarithmic_span(summary, curves)
     # Plotly leaves out what is not positive there, and a band would become spikes: it ends below the view instead.
     floor = 10 ** (span[0] - 1) if span else 1.0
@@ -109,8 +108,8 @@ def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -
         ("logarithmic axes", raised, {"xaxis.type": "log", "yaxis.type": "log", "yaxis.range": span}),
     )
     buttons = [
-        {"label": label, "method": "update", "args": [{"y": list(drawn.values())} if drawn else {}, view, list(drawn)]}
-        for label, drawn, view in views
+        {"label": label, "method": "update", "args": [{"y": list(ends.values())} if ends else {}, view, list(ends)]}
+        for label, ends, view in views
     ]
     for i, ends in views[start][1].items():
         data[i]["y"] = ends
@@ -133,7 +132,7 @@ def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -
 
 
 def _logarithmic_span(summary: pd.DataFrame, curves: pd.DataFrame) -> list[float] | None:
-    """What logarithmic axes show: the contenders, since a privileged one's regret can be 1e-9; None if nothing."""
+    """The range of logarithmic axes: the contenders, since a privileged one's regret can be 1e-9; None if nothing."""
     contenders = summary.loc[~summary["privileged"], "principal"]
     means = curves.loc[curves["principal"].isin(contenders) & (curves["mean"] > 0), "mean"]
     if means.empty:

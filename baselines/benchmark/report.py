@@ -14,22 +14,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from baselines.benchmark import latex, overview, summaries, tables, verdict
+from baselines.benchmark import standings, summaries, tables
 from baselines.benchmark.results import Results, listed, read
 from baselines.files import write_whole
 from pa_env.checks import known
 from pa_env.instances import FAMILIES
 
 if TYPE_CHECKING:
-    from baselines.benchmark.styles import Styles
+    from baselines.pictures import Styles
 
 FEW_TASKS = 4
-IN_TERMINAL = ("regret", "regret_difference", "utility")
+IN_TERMINAL = ("utility", "utility_difference", "regret", "regret_difference")
+MAPS = {"utility lost to the best": "utility", "$R_T$": "regret"}  # panels of the heat map, by title
 FORMATS = ("csv", "json", "markdown", "latex")
 
 
 class Report(NamedTuple):
-    """Results, and what they say."""
+    """Results, and their summary."""
 
     directory: Path
     results: Results
@@ -49,56 +50,53 @@ def render(directory: Path, format: str) -> str:
 
 
 def as_text(summary: pd.DataFrame, format: str) -> str:
-    """What :func:`render` returns."""
+    """The text that :func:`render` returns, of a summary."""
     if format == "csv":
         return str(summary.to_csv(index=False))
     if format == "json":
         return f"{summary.to_json(orient='records', indent=2)}\n"
-    return latex.tables_of(summary) if format == "latex" else f"{tables.markdown(tables.readable(summary))}\n"
+    return tables.latex(summary) if format == "latex" else f"{tables.markdown(tables.readable(summary))}\n"
 
 
-def build(made: Report) -> Path:
+def build(report: Report) -> Path:
     """Write ``report/`` in its folder and return the path of its page.
 
     It has table.csv, table.md, table.tex, index.html, and each figure as PNG, SVG and PDF.
     """
-    from baselines.benchmark import heat_map
-    from baselines.benchmark.drawing import as_files
+    from baselines.benchmark.figures import heat_map, losses_per_round
     from baselines.benchmark.page import Opening, page
-    from baselines.benchmark.styles import styles
+    from baselines.pictures import as_files, styles
 
-    _, results, summary = made
+    _, results, summary = report
     curves = summaries.curves(results.rows)
     chosen = styles(summary)
     about, jobs = {}, {}
     for task, rows in results.rows.groupby("task", sort=False):
         arms, part, lines = results.arms[task], summary[summary["task"] == task], curves[curves["task"] == task]
         about[task] = tables.about(task, rows)
-        ours = results.manifest["tasks"][task]["instance"] in FAMILIES  # a report runs no code of users
-        jobs[task] = (
-            part,
-            lines,
-            summaries.plays_by_rank(rows, arms) if ours else None,
-            summaries.payments(rows, arms),
-            chosen,
-        )
-    drawn = dict(zip(jobs, _draw_all(list(jobs.values())), strict=True))
-    heat = as_files(heat_map.draw({"": heat_map.panel(summary)}, "Regret per round, principals by tasks"))
-    named = {"heat-map": heat} | {f"{task}-{name}": drawn[task][name] for task in drawn for name in drawn[task]}
+        built_in = results.manifest["tasks"][task]["instance"] in FAMILIES  # a report runs no code of users
+        plays = summaries.plays_by_rank(rows, arms) if built_in else None
+        jobs[task] = part, lines, plays, summaries.payments(rows, arms), chosen
+    pictures = dict(zip(jobs, _draw_all(list(jobs.values())), strict=True))
+    panels = {title: losses_per_round(summary, score) for title, score in MAPS.items()}
+    whole = as_files(heat_map(panels, "Principals by tasks"))
+    named = {"heat-map": whole} | {
+        f"{task}-{name}": pictures[task][name] for task in pictures for name in pictures[task]
+    }
     files = {f"figures/{name}.{suffix}": named[name][suffix] for name in named for suffix in named[name]}
-    overall, verdicts = overview.overview(results, summary), verdict.verdicts(summary)
-    text = [verdict.markdown(verdicts), overview.CAPTION, overview.markdown(overall), as_text(summary, "markdown")]
+    overview, verdicts = standings.overview(results, summary), standings.verdicts(summary)
+    text = [standings.verdicts_markdown(verdicts), standings.OVERVIEW, standings.overview_markdown(overview)]
     files["table.csv"] = as_text(summary, "csv").encode()
-    files["table.md"] = "\n\n".join(text).encode()
+    files["table.md"] = "\n\n".join([*text, tables.PAIRING, as_text(summary, "markdown")]).encode()
     files["table.tex"] = as_text(summary, "latex").encode()
-    opening = Opening(tables.facts(results), verdicts, heat["png"], overall)
-    images = {task: {name: made_as["png"] for name, made_as in own.items()} for task, own in drawn.items()}
+    opening = Opening(tables.facts(results), verdicts, whole["png"], overview)
+    images = {task: {name: files["png"] for name, files in of_task.items()} for task, of_task in pictures.items()}
     files["index.html"] = page(opening, about, summary, curves, images, chosen).encode()
-    report = made.directory / "report"
-    (report / "figures").mkdir(parents=True, exist_ok=True)
+    folder = report.directory / "report"
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
-        write_whole(report / name, data)
-    return report / "index.html"
+        write_whole(folder / name, data)
+    return folder / "index.html"
 
 
 def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, dict[str, bytes]]]:
@@ -106,11 +104,11 @@ def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, dict[str, bytes
     from rich.progress import track
 
     with ExitStack() as stack:
-        drawn = (_draw(*job) for job in jobs)
+        pictures = (_draw(*job) for job in jobs)
         if len(jobs) > FEW_TASKS:
             pool = ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"))
-            drawn = stack.enter_context(pool).map(_draw, *zip(*jobs, strict=True))  # type: ignore[assignment]
-        yield from track(drawn, "figures", len(jobs), transient=True)
+            pictures = stack.enter_context(pool).map(_draw, *zip(*jobs, strict=True))  # type: ignore[assignment]
+        yield from track(pictures, "figures", len(jobs), transient=True)
 
 
 def _draw(
@@ -118,24 +116,24 @@ def _draw(
 ) -> dict[str, dict[str, bytes]]:
     """The figures of a task as files, by name and format."""
     from baselines.benchmark import figures
-    from baselines.benchmark.drawing import as_files
+    from baselines.pictures import as_files
 
-    drawn = {}
+    pictures = {}
     if lines["rounds"].nunique() > 1:
-        drawn["regret"] = figures.regret(part, lines, chosen)
+        pictures["regret"] = figures.regret(part, lines, chosen)
     if shares is not None:
-        drawn["plays"] = figures.plays(part, shares)
-    drawn["offers"] = figures.offers(part, paid, chosen)
-    return {name: as_files(figure) for name, figure in drawn.items()}
+        pictures["plays"] = figures.plays(part, shares)
+    pictures["offers"] = figures.offers(part, paid, chosen)
+    return {name: as_files(figure) for name, figure in pictures.items()}
 
 
-def show(made: Report) -> None:
+def show(report: Report) -> None:
     """Print a table for each task and one of all of them to the terminal; the other regrets are in the report."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text  # plain: labels are not markup
 
-    directory, results, summary = made
+    directory, results, summary = report
     console = Console()
     of_task = dict(list(results.rows.groupby("task", sort=False)))
     for task, part in summary.groupby("task", sort=False):
@@ -147,9 +145,9 @@ def show(made: Report) -> None:
             table.add_row(Text(tables.name(row)), *(tables.with_interval(row, score) for score in IN_TERMINAL))
         console.print(table)
     console.print(Text(tables.PAIRING))
-    for table in overview.for_terminal(overview.overview(results, summary), console.width):
+    for table in standings.for_terminal(standings.overview(results, summary), console.width):
         console.print(table)
-    for task, text in verdict.verdicts(summary).items():
+    for task, text in standings.verdicts(summary).items():
         console.print(Text(f"{task}: {text}"))
     if results.failures:
         console.print(Text(f"Failed blocks: {listed(results.failures)}. Why is in {directory / 'failures'}."))

@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 
 from baselines.benchmark.statistics import Estimate, against_best, log_slope, mean_interval
 from baselines.registry import PRINCIPALS
+from baselines.tasks import SHORT
 from pa_env.game import Game
 from pa_env.kernel.layout import ArmRow, Floats, Integers
+from pa_env.scripted_agents import AGENTS
 
 SUMMARISED = ("regret", "regret_oracle", "regret_bar", "utility")
-COMPARED = ("regret", "utility")
+ORDERS = {"utility": -1, "regret": 1}  # scores that rank principals; times its sign, less is better
 SLOPE_DECADES = 2  # a slope is fitted to the checkpoints of the last two decades of a run
 LINEAR_SHARE, LINEAR_SLOPE = 0.01, 0.9  # of a run that fails: regret per round, and growth at its end
 LEAST_REGRET = 1.0  # a round's worth: with less in all there is no growth to speak of
-NO_DIFFERENCES = {f"{score}_difference{end}": np.nan for score in COMPARED for end in ("", "_low", "_high")}
+NO_DIFFERENCES = {f"{score}_difference{end}": np.nan for score in ORDERS for end in ("", "_low", "_high")}
 
 Arms = Mapping[str, NDArray[Any]]
 
@@ -36,6 +38,16 @@ def privileged(label: str) -> bool:
     """
     name = label.split(",")[0]
     return name in PRINCIPALS and PRINCIPALS[name].privileged
+
+
+def ignores_beliefs(agent: str) -> bool:
+    """True for an agent (its label) that does not act on the beliefs which R_T is measured against.
+
+    Such agents keep their own regret low by bonuses, samples or weights. An oracle for the beliefs then overpays or is
+    refused, and R_T says little: principals are ranked by utility alone.
+    """
+    name = agent.split(",")[0]
+    return name in AGENTS and AGENTS[name].low_regret
 
 
 def linear_at_the_end(cells: pd.DataFrame) -> float:
@@ -84,55 +96,66 @@ def growth(cells: pd.DataFrame) -> Estimate:
 
 
 def summarise(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each task and principal, at the horizon; tasks as they come, principals by mean R_T.
+    """A row for each task and principal, at the horizon; tasks as they come, principals by the score that ranks them.
 
-    Columns: task, horizon, principal, privileged, best (of those that are not privileged), seeds; each of
-    ``SUMMARISED`` with ``_low`` and ``_high``; regret_median and regret_q90 (the 90% quantile of runs); linear, the
-    share of runs that fail (:func:`linear_at_the_end`); paired_seeds, those that all principals of the task have;
-    ``regret_difference`` and ``utility_difference`` to the best on those seeds, with ``_low`` and ``_high`` corrected
-    for having picked it (:func:`baselines.benchmark.statistics.against_best`); slope (:func:`growth`) with its
-    interval.
+    Columns: task, agent, horizon, ranked_by ("utility" for tasks of at most ``SHORT`` rounds and for agents that ignore
+    their beliefs, else "regret"), beliefs_ignored, principal, privileged, seeds; each of ``SUMMARISED`` with ``_low``
+    and ``_high``; regret_median and regret_q90 (the 90% quantile of runs); linear, the share of runs that fail
+    (:func:`linear_at_the_end`); paired_seeds, those that all principals of the task have; slope (:func:`growth`) with
+    its interval. For utility and for regret, on the paired seeds: ``_best``, true for the best that is not privileged,
+    and ``_difference`` to it, with ``_low`` and ``_high`` corrected for having picked it
+    (:func:`baselines.benchmark.statistics.against_best`); none in regret where beliefs are ignored.
     """
     return pd.concat([_of_task(task, cells) for task, cells in rows.groupby("task", sort=False)], ignore_index=True)
 
 
 def merit(summary: pd.DataFrame) -> list[str]:
-    """All principals of a summary, those with the best mean place in the tasks they played first."""
-    places = summary.groupby("task")["regret"].rank()
+    """All principals of a summary, those with the best mean place in utility in the tasks they played first."""
+    places = summary.groupby("task")["utility"].rank(ascending=False)
     return list(places.groupby(summary["principal"], sort=False).mean().sort_values(kind="stable").index)
+
+
+def is_separated(row: Mapping[str, Any], score: str) -> bool:
+    """True if a principal is surely behind the best of its task in "utility" or "regret"."""
+    behind = -row["utility_difference_high"] if score == "utility" else row["regret_difference_low"]
+    return bool(behind > 0)
 
 
 def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
     """The rows of one task."""
     final = cells[cells["rounds"] == cells["horizon"]]
+    agent, horizon = final["agent"].iloc[0], int(final["horizon"].iloc[0])
+    ignored = ignores_beliefs(agent)
+    ranked_by = "utility" if ignored or horizon <= SHORT else "regret"
     seeds = final.groupby("principal")["seed"].unique()
     shared = final[final["seed"].isin(functools.reduce(np.intersect1d, seeds))]
-    paired = {score: shared.pivot(index="seed", columns="principal", values=score) for score in COMPARED}
-    means = (final if shared.empty else shared).groupby("principal")["regret"].mean()
-    contenders = means[[label for label in means.index if not privileged(label)]]
-    best = None if contenders.empty else contenders.idxmin()
-    differences = _differences(paired, best)
+    comparisons = {score: _compare(final, shared, score) for score in ORDERS if score == "utility" or not ignored}
     records = []
     for principal, runs in cells.groupby("principal", sort=False):
         scores = final.loc[final["principal"] == principal, list(SUMMARISED)].to_numpy(np.float64)
-        record = {"task": task, "horizon": int(final["horizon"].iloc[0]), "principal": principal}
-        record |= {"privileged": privileged(principal), "best": principal == best}
-        record |= {"seeds": len(scores), **_with_interval(SUMMARISED, scores), "paired_seeds": len(paired["regret"])}
+        record = {"task": task, "agent": agent, "horizon": horizon, "ranked_by": ranked_by, "beliefs_ignored": ignored}
+        record |= {"principal": principal, "privileged": privileged(principal), "seeds": len(scores)}
+        record |= {**_with_interval(SUMMARISED, scores), "paired_seeds": shared["seed"].nunique()}
         record |= zip(("regret_median", "regret_q90"), np.quantile(scores[:, 0], (0.5, 0.9)).tolist(), strict=True)
-        record |= {"linear": linear_at_the_end(runs)} | differences.get(principal, NO_DIFFERENCES)
+        record |= {"linear": linear_at_the_end(runs), "utility_best": False, "regret_best": False, **NO_DIFFERENCES}
+        for columns in comparisons.values():
+            record |= columns.get(principal, {})
         record |= zip(("slope", "slope_low", "slope_high"), growth(runs), strict=True)
         records.append(record)
-    return pd.DataFrame(records).sort_values("regret", ignore_index=True)
+    return pd.DataFrame(records).sort_values(ranked_by, ascending=ranked_by == "regret", ignore_index=True)
 
 
-def _differences(paired: dict[str, pd.DataFrame], best: str | None) -> dict[str, dict[str, float]]:
-    """For each principal, the columns of its differences to the best; empty without a best or common seeds."""
-    if best is None or paired["regret"].empty:
+def _compare(final: pd.DataFrame, shared: pd.DataFrame, score: str) -> dict[str, dict[str, Any]]:
+    """The columns ``_best`` and ``_difference`` of a score by principal; without common seeds the first alone."""
+    means = ORDERS[score] * (final if shared.empty else shared).groupby("principal")[score].mean()
+    contenders = means[[label for label in means.index if not privileged(label)]]
+    if contenders.empty:
         return {}
-    columns: dict[str, dict[str, float]] = {principal: {} for principal in paired["regret"].columns}
-    for score, table in paired.items():
-        values = table.to_numpy(np.float64)
-        place = table.columns.get_loc(best)
+    best = contenders.idxmin()
+    columns: dict[str, dict[str, Any]] = {principal: {f"{score}_best": principal == best} for principal in means.index}
+    if not shared.empty:
+        table = shared.pivot(index="seed", columns="principal", values=score)
+        values, place = table.to_numpy(np.float64), table.columns.get_loc(best)
         ends = ((values - values[:, [place]]).mean(axis=0), *against_best(values, place))
         for end, column in zip(("", "_low", "_high"), ends, strict=True):
             for principal, value in zip(table.columns, column.tolist(), strict=True):

@@ -1,4 +1,7 @@
-"""The summary of a benchmark in words and figures of a readable length, for terminals, pages and papers."""
+"""The summary of a benchmark as tables of readable numbers, for terminals, pages (Markdown) and papers (LaTeX).
+
+``summary``: from :func:`baselines.benchmark.summaries.summarise`.
+"""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -11,15 +14,15 @@ from baselines.benchmark.formatting import bracketed
 from baselines.benchmark.results import Results, listed
 from baselines.benchmark.statistics import TOO_FEW, Estimate
 from baselines.benchmark.versions import LIBRARIES
-from baselines.tasks import TASKS
+from baselines.tasks import LOW_REGRET_AGENTS, SHORT, TASKS
 
 HEADINGS = {
+    "utility": "utility",
+    "utility_difference": "utility - best",
     "regret": "R_T",
+    "regret_difference": "R_T - least",
     "regret_median": "median R_T",
     "regret_q90": "90% of R_T",
-    "utility": "utility",
-    "regret_difference": "R_T - best",
-    "utility_difference": "utility - best",
     "regret_oracle": "R_T^oracle",
     "regret_bar": "Rbar_T",
     "slope": "slope",
@@ -29,17 +32,58 @@ REGRETS = (
     " means, and Rbar_T charges every incentive offered, taken or not. An uninformed agent lowers R_T: look at utility"
     " as well."
 )
-PAIRING = (
-    "Square brackets are 95% bootstrap intervals over seeds. Differences are to the principal with the least R_T that"
-    " is not privileged, paired on the seeds that all principals of the task have; their intervals hold all at once and"
-    " are corrected for having picked the best on the same seeds (max-T). The slope is that of log R_t on log t over"
-    f" the last two decades of the runs: growth within a run of known length. {TOO_FEW}"
+IGNORED = (
+    "† marks R_T against an agent that does not act on the beliefs which R_T is measured against"
+    f" ({', '.join(LOW_REGRET_AGENTS)}): principals are not ranked by it."
 )
+SET_ASIDE = ("regret", "regret_median", "regret_q90")  # marked where beliefs are ignored
+ORDER = (
+    f"Tasks of at most {SHORT:,} rounds, and those of such agents, are sorted by utility, the others by R_T; both"
+    " orders are shown."
+)
+SEPARATION = (
+    "Differences are to the principal with the most utility, and to the one with the least R_T, of those that are not"
+    " privileged. They are paired on the seeds that all principals of the task have; their intervals hold all at once"
+    " and are corrected for having picked the best on the same seeds (max-T). A principal whose interval contains 0 is"
+    " not separated from the best: that is no proof of a tie. Half the width of the interval is the smallest"
+    " difference that so many seeds could have shown."
+)
+PAIRING = (
+    f"{IGNORED} {ORDER} Square brackets are 95% bootstrap intervals over seeds. {SEPARATION} The slope is that of log"
+    f" R_t on log t over the last two decades of the runs: growth within a run of known length. {TOO_FEW}"
+)
+NEEDS = "% Needs \\usepackage{booktabs,adjustbox}"
+WORDS = {"~": r"\textasciitilde{}", "^": r"\^{}", "\\": r"\textbackslash{}"}
+SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_{}"} | WORDS)
+SYMBOLS = {
+    "utility": "utility",
+    "utility_difference": r"utility $-$ best",
+    "regret": "$R_T$",
+    "regret_difference": r"$R_T - R_T^{\mathrm{least}}$",
+    "regret_median": "median $R_T$",
+    "regret_q90": r"90\% of $R_T$",
+    "regret_oracle": r"$R_T^{\mathrm{oracle}}$",
+    "regret_bar": r"$\bar R_T$",
+    "slope": "slope",
+}
+LATEX_PARTS = (
+    ("utility", "utility_difference", "regret", "regret_difference"),
+    ("regret_median", "regret_q90", "regret_oracle", "regret_bar", "slope"),
+)
+LATEX_CAPTION = (
+    "Task {task}: means over seeds, with 95\\% bootstrap intervals as subscripts; differences to the best in utility"
+    " and to the least $R_T$ are paired, with intervals corrected for having picked it."
+)
+LATEX_IGNORED = r" $\dagger$ The agent does not act on the beliefs which $R_T$ is measured against."
 
 
 def with_interval(row: Mapping[str, Any], score: str) -> str:
-    """A score of the summary's row with its interval; differences show their sign."""
-    return bracketed(Estimate.of(row, score), "+" if score.endswith("difference") else "")
+    """A score of the summary's row with its interval; differences show their sign, and R_T that is set aside a mark."""
+    text = bracketed(Estimate.of(row, score), "+" if score.endswith("difference") else "")
+    if score in SET_ASIDE and row["beliefs_ignored"]:
+        value, space, interval = text.partition(" ")
+        text = f"{value}†{space}{interval}"
+    return text
 
 
 def readable(summary: pd.DataFrame) -> pd.DataFrame:
@@ -53,14 +97,15 @@ def readable(summary: pd.DataFrame) -> pd.DataFrame:
 
 def markdown(table: pd.DataFrame) -> str:
     """A table of text in Markdown; what would break or be taken for HTML in a label is escaped."""
-    escaped = table.map(lambda text: text.replace("|", r"\|").replace("<", "&lt;").replace("\n", " "))
-    return str(escaped.to_markdown(index=False, disable_numparse=True))
+    safe = table.map(lambda text: text.replace("|", r"\|").replace("<", "&lt;").replace("\n", " "))
+    return str(safe.to_markdown(index=False, disable_numparse=True))
 
 
 def name(row: Mapping[str, Any]) -> str:
-    """The principal's label, marked if it is privileged or the best."""
-    mark = " (privileged)" if row["privileged"] else " (best)" if row["best"] else ""
-    return f"{row['principal']}{mark}"
+    """The principal's label, marked if it is privileged, or the best in utility, in R_T, or in both."""
+    best = (row["utility_best"], row["regret_best"])
+    marks = {(True, True): " (best)", (True, False): " (most utility)", (False, True): " (least R_T)"}
+    return f"{row['principal']}{' (privileged)' if row['privileged'] else marks.get(best, '')}"
 
 
 def records(summary: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -93,3 +138,55 @@ def facts(results: Results) -> dict[str, str]:
         "seeds": f"{seeds.min()} to {seeds.max()}",
         "failed blocks": f"{failed} ({listed(results.failures)})" if results.failures else failed,
     }
+
+
+def escaped(text: str) -> str:
+    """Text without what LaTeX would interpret."""
+    return text.translate(SPECIAL)
+
+
+def latex(summary: pd.DataFrame) -> str:
+    """For each task a table of what is compared, and one of the other columns, no wider than the text."""
+    parts = [_latex_table(task, part) for task, part in summary.groupby("task", sort=False)]
+    return "\n\n".join([NEEDS, *parts]) + "\n"
+
+
+def _latex_table(task: str, part: pd.DataFrame) -> str:
+    """The floating table of one task."""
+    note = LATEX_IGNORED if part["beliefs_ignored"].any() else ""
+    tabulars = ["\n".join(_tabular(part, scores)) for scores in LATEX_PARTS]
+    return "\n".join(
+        [
+            r"\begin{table}[p]",
+            r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
+            rf"\caption{{{LATEX_CAPTION.replace('{task}', escaped(task))}{note}}}",
+            *"\n\\par\\medskip\n".join(tabulars).splitlines(),
+            r"\end{table}",
+        ]
+    )
+
+
+def _tabular(part: pd.DataFrame, scores: tuple[str, ...]) -> Iterator[str]:
+    """The lines of a table of some of the scores, best first."""
+    yield r"\begin{adjustbox}{max width=\textwidth}"
+    yield rf"\begin{{tabular}}{{l{'r' * (1 + len(scores))}}}"
+    yield r"\toprule"
+    yield " & ".join(["principal", "seeds", *(SYMBOLS[score] for score in scores)]) + r" \\"
+    yield r"\midrule"
+    for row in records(part):
+        yield (
+            " & ".join([escaped(name(row)), str(row["seeds"]), *(_latex_cell(row, score) for score in scores)]) + r" \\"
+        )
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    yield r"\end{adjustbox}"
+
+
+def _latex_cell(row: Mapping[str, Any], score: str) -> str:
+    """``$12.3_{[11.9, 12.8]}$``; – for nan."""
+    mean, _, interval = with_interval(row, score).partition(" ")
+    if mean == "–":
+        return "--"
+    ends = (r"^\dagger" if mean.endswith("†") else "") + (f"_{{{interval}}}" if interval else "")
+    mean = mean.removesuffix("†")
+    return r",\,".join(text.replace(",", "{,}") for text in f"${mean}{ends}$".split(", "))

@@ -130,20 +130,6 @@ def plan(study: Study) -> Iterator[Cell]:
 
 
 REGRETS = {"regret": "R_T", "regret_bar": "Rbar_T"}
-COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#000000",
-    "#7F7F7F",
-    "#8C6D31",
-    "#6B4C9A",
-    "#B22222",
-)
-MARKERS = "osD^vPX*<>p"
 ABOUT = (
     "Each theorem of Liu & Ratliff (ICML 2025) in the regret that it bounds: Rbar_T (every incentive offered is"
     " charged) for `exploratory-oracle`, R_T (against the best incentives for the agent's beliefs) for the others."
@@ -215,7 +201,7 @@ def draw(measured: list[CurveFit], out: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from baselines.benchmark.drawing import save, tidy
+    from baselines.pictures import COLOURS, save, tidy
 
     panels = {
         "The paper's constants": [each for each in measured if each.curve.varies == "T" and each.curve.theorem],
@@ -227,7 +213,7 @@ def draw(measured: list[CurveFit], out: Path) -> None:
     for place, (title, group) in enumerate(panels.items()):
         axes = figure.add_subplot(1, 3, place + 1)
         tidy(axes)
-        for (curve, values, slopes, _), colour, marker in zip(group, COLOURS * 2, MARKERS * 2, strict=False):
+        for (curve, values, slopes, _), (colour, marker, _) in zip(group, COLOURS * 2, strict=False):
             means, x = np.nanmean(values, axis=0), np.array(curve.values)
             x = x if curve.varies == "T" else x / x[0]
             power = "" if curve.exponent is None else f" (theorem: {curve.exponent:.2f})"

@@ -6,15 +6,16 @@ task: means, medians, quantiles, the share of runs that fail, and utility beside
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from baselines.benchmark import statistics, summaries, tables
-from baselines.benchmark.formatting import bracketed, number
+from baselines.benchmark.formatting import NONE, bracketed, number
 from baselines.benchmark.results import Results
 from baselines.benchmark.statistics import TOO_FEW, Estimate
 from baselines.registry import is_trained, make
@@ -39,22 +40,22 @@ PHASED_HORIZONS = (10**5, 10**6)
 PHASED_RUNS = 100
 QUICK_PHASED_HORIZONS, QUICK_PHASED_RUNS = (10**4,), 10
 PROFILE = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.3])  # levels of regret per round
-SHOWN = ("regret", "regret_difference", "utility")
+SHOWN = ("utility", "utility_difference", "regret", "regret_difference")
 PANELS = {"uniform": "uniform instances, K = 5", "unit-ball": "linear rewards, K = 5, d = 3"}
 ABOUT = (
     "Every principal against every agent that it can meet. Scores are per round, over seeds that all principals"
-    " share. Square brackets are 95% bootstrap intervals. The differences to the best are paired, and their"
-    " intervals hold all at once and whichever had been picked as the best (max-T); a *tie* is one whose difference"
-    " could be 0. A run fails if it still loses a constant amount a round at its end: R_T/T of at least"
+    " share. Square brackets are 95% bootstrap intervals."
+    f" {tables.SEPARATION} {tables.IGNORED} {tables.ORDER} A run fails if its regret still grows linearly at the"
+    " horizon: R_T/T of at least"
     f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
     f" `oracle` and `knows-beliefs` are privileged. {TOO_FEW} {tables.REGRETS}"
 )
 READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
     " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played (more than 10"
-    " microseconds a round). IQM is the interquartile mean over all runs of all agents; the columns after it are a"
-    " performance profile, the share of runs with so little regret; P is the probability that a run of the best beats a"
-    " run of this one (0.5: no difference). Intervals there are stratified paired bootstraps; only principals and seeds"
+    " microseconds a round). IQM is the interquartile mean over all runs of all agents that act on their beliefs; the"
+    " columns after it are a performance profile, the share of runs with so little regret; P is the probability that a"
+    " run of the best beats a run of this one (0.5: no difference). Intervals there are stratified paired bootstraps; only principals and seeds"
     " that every task of the horizon has are in that table."
 )
 LOST = (
@@ -128,26 +129,38 @@ def ranking(part: pd.DataFrame, horizon: int) -> str:
     lines = []
     for row in tables.records(part):
         shares = {score: bracketed(Estimate.of(row, score).over(horizon), digits=4) for score in SHOWN}
-        tie = not row["best"] and not row["privileged"] and not row["regret_difference_low"] > 0
         lines.append(
             {
-                "principal": tables.name(row) + (" (tie)" if tie else ""),
-                "R_T/T": shares["regret"],
+                "principal": tables.name(row),
+                "utility/T": shares["utility"],
+                "utility/T - best": _difference(row, "utility", shares),
+                "R_T/T": shares["regret"] + ("†" if row["beliefs_ignored"] else ""),
+                "R_T/T - least": _difference(row, "regret", shares),
                 "median": number(row["regret_median"] / horizon, digits=4),
                 "90% of runs below": number(row["regret_q90"] / horizon, digits=4),
                 "runs that fail": "–" if pd.isna(row["linear"]) else f"{row['linear']:.0%}",
-                "R_T/T - best": shares["regret_difference"],
-                "utility/T": shares["utility"],
                 "seeds": str(row["seeds"]),
             }
         )
     return tables.markdown(pd.DataFrame(lines))
 
 
+def _difference(row: Mapping[str, Any], score: str, shares: Mapping[str, str]) -> str:
+    """The difference to the best in a score, marked if it is not separated from 0."""
+    text = shares[f"{score}_difference"]
+    apart = row[f"{score}_best"] or row["privileged"] or text == NONE or summaries.is_separated(row, score)
+    return text if apart else f"{text} (not separated)"
+
+
+def firsts(summary: pd.DataFrame, score: str) -> str:
+    """Who is the best in a score, and against which agents."""
+    wins = summary[summary[f"{score}_best"]].groupby("principal")["agent"].agg(list)
+    return "; ".join(f"`{label}` against {', '.join(agents)}" for label, agents in wins.items())
+
+
 def verdict(summary: pd.DataFrame) -> str:
-    """Three sentences that follow from the i.i.d. tasks of one horizon."""
-    wins = summary[summary["best"]].groupby("principal")["agent"].agg(list)
-    first = "; ".join(f"`{label}` against {', '.join(agents)}" for label, agents in wins.items())
+    """Sentences that follow from the tasks of one horizon; those on R_T leave out agents that ignore their beliefs."""
+    richest, summary = firsts(summary, "utility"), summary[~summary["beliefs_ignored"]]
     contenders = summary[~summary["privileged"]]
     shaky = contenders.pivot(index="principal", columns="agent", values="linear")
     steady = [f"`{label}`" for label in shaky.index[(shaky.fillna(1) <= 0.05).all(axis=1)]]
@@ -159,15 +172,19 @@ def verdict(summary: pd.DataFrame) -> str:
     apart = contenders.assign(ratio=contenders["regret"] / contenders["regret_median"].clip(lower=1.0))
     worst = apart.loc[apart["ratio"].idxmax()]
     return (
-        f"The least mean R_T has {first}. {never}. Means and medians are furthest apart for"
+        f"The most utility has {richest}. The least R_T has {firsts(summary, 'regret')}. {never}. Means and medians"
+        " are furthest apart for"
         f" `{worst['principal']}` against {worst['agent']}: mean R_T {worst['regret']:,.0f}, median"
         f" {worst['regret_median']:,.0f}."
     )
 
 
 def across(rows: pd.DataFrame) -> str:
-    """Interquartile mean, performance profile and probability of improvement across the agents of one horizon."""
-    scores, labels = summaries.cube(rows)
+    """Interquartile mean, performance profile and probability of improvement across the agents of one horizon.
+
+    Agents that ignore the beliefs that R_T is measured against are left out.
+    """
+    scores, labels = summaries.cube(rows[~rows["agent"].map(summaries.ignores_beliefs)])
     means = statistics.interquartile_mean(scores)
     ends = statistics.interval_across_tasks(scores, statistics.interquartile_mean)
     profile = statistics.performance_profile(scores, PROFILE)
@@ -199,18 +216,18 @@ def planned(results: Results, study: Study) -> pd.DataFrame:
 
 def page(evidence: Evidence, path: Path) -> list[str]:
     """What follows from the runs at each horizon, and the heat maps beside the page."""
-    from baselines.benchmark import heat_map
-    from baselines.benchmark.drawing import save
+    from baselines.benchmark.figures import heat_map, losses_per_round
+    from baselines.pictures import save
 
     rows = planned(evidence.cells, evidence.study)
     summary = summaries.summarise(rows)
-    summary = summary.join(rows.drop_duplicates("task").set_index("task")[["agent", "instance"]], on="task")
+    summary = summary.join(rows.drop_duplicates("task").set_index("task")["instance"], on="task")
     parts = [ABOUT, READING]
     for horizon, part in summary.groupby("horizon"):
         kinds = dict(list(part.groupby("instance", sort=False)))
-        panels = {PANELS[kind]: heat_map.panel(group, "agent") for kind, group in kinds.items()}
+        panels = {PANELS[kind]: losses_per_round(group, columns="agent") for kind, group in kinds.items()}
         figure = path.with_name(f"{path.stem}-t1e{round(math.log10(horizon))}.png")
-        save(heat_map.draw(panels, f"Regret per round at T = {horizon:,}"), figure)
+        save(heat_map(panels, f"Regret per round at T = {horizon:,}"), figure)
         parts += [f"## T = {horizon:,}", f"![Regret per round, principals by agents]({figure.name})"]
         for kind, group in kinds.items():
             parts += [f"On {PANELS[kind]}: {verdict(group)}"]

@@ -18,20 +18,17 @@ from baselines.__main__ import app
 from baselines.benchmark import (
     blocks,
     figures,
-    heat_map,
-    latex,
     leaderboard,
-    overview,
     page,
     report,
+    standings,
     summaries,
     tables,
-    verdict,
 )
 from baselines.benchmark.formatting import number
 from baselines.benchmark.results import read
 from baselines.benchmark.store import MARK, StoreError
-from baselines.benchmark.styles import COLOURS, PRIVILEGED, REST, styles
+from baselines.pictures import COLOURED, COLOURS, PRIVILEGED, REST, styles
 from pa_env.game import Game
 
 from .results import PRINCIPALS, SMALL, make_results
@@ -130,7 +127,7 @@ def test_latex_has_tables_that_fit_a_page_and_symbols(results: Path) -> None:
 
 
 def test_latex_escapes_labels() -> None:
-    assert latex.escaped(r"a_b & 5% {x} $y$ ~^\ ") == (
+    assert tables.escaped(r"a_b & 5% {x} $y$ ~^\ ") == (
         r"a\_b \& 5\% \{x\} \$y\$ \textasciitilde{}\^{}\textbackslash{} "
     )
 
@@ -185,57 +182,103 @@ def test_the_table_of_all_has_every_mean_once_and_marks_the_best(results: Path) 
     report.build(report.load(results))
     found = read(results)
     summary = summaries.summarise(found.rows)
-    made = overview.overview(found, summary)
+    made = standings.overview(found, summary)
     assert made.agents == {"k3-t100-uniform": "empirical-mean", "k5-t200-uniform-exploratory": "exploratory"}
     assert list(made.rows) == MERIT
     for place, task in enumerate(SMALL):
         part = summary[summary["task"] == task].set_index("principal")
         for name, row in made.rows.items():
             expected = part.loc[name.removesuffix(" (privileged)")]
-            assert row[place].regret == expected["regret"]
-            assert row[place].text == number(expected["regret"])
+            assert row[place].value == expected["utility"]
             assert row[place].utility == number(expected["utility"])
-            assert row[place].best == expected["best"]
-        assert [row[place].best for row in made.rows.values()].count(True) == 1
+            assert row[place].regret == number(expected["regret"])
+            assert (row[place].utility_best, row[place].regret_best) == (
+                *expected[["utility_best", "regret_best"]].tolist(),
+            )
+        for best in ("utility_best", "regret_best"):
+            assert [getattr(row[place], best) for row in made.rows.values()].count(True) == 1
     table = (results / "report" / "table.md").read_text().split("\n\n")[3]  # after the verdicts
     heads, _, *lines = table.splitlines()
     assert [head.strip() for head in heads.split("|")[2:-1]] == [
         *("k3-t100-uniform, empirical-mean", "k5-t200-uniform-exploratory, exploratory")
     ]
     assert len(lines) == len(PRINCIPALS)
-    assert table.count("**") == 2 * len(SMALL)
+    assert table.count("**") == 2 * 2 * len(SMALL)
 
 
-def test_the_verdict_names_the_best_what_ties_and_what_does_not() -> None:
-    shared = {"task": "tiny", "regret_low": 1.0, "regret_high": 3.0, "utility_difference_low": 0.5}
+def judged(agent: str = "oracle", paired_seeds: int = 30) -> pd.DataFrame:
+    """As much of a summary of one task as a verdict needs: utility and R_T disagree on who is best."""
     rows = [
-        ("oracle", True, False, 0.0, 9.0, 0.0),
-        ("ipa", False, True, 2.0, 5.0, 0.0),
-        ("zero", False, False, 2.5, 6.0, -0.1),
-        ("elimination", False, False, 8.0, 1.0, 4.0),
+        # principal, privileged, utility, R_T, and the ends of the differences to the best in both
+        ("oracle", True, 9.0, 0.0, (2.5, 3.5), (-2.5, -1.5)),
+        ("ipa", False, 5.0, 2.0, (-2.0, 0.0), (0.0, 0.0)),
+        ("zero", False, 6.0, 2.5, (0.0, 0.0), (-0.1, 1.1)),
+        ("elimination", False, 1.0, 8.0, (-5.5, -4.5), (4.0, 8.0)),
     ]
-    columns = ("principal", "privileged", "best", "regret", "utility", "regret_difference_low")
-    summary = pd.DataFrame([dict(zip(columns, row, strict=True)) | shared for row in rows])
-    summary["regret_difference"], summary["utility_difference"] = summary["regret"] - 2, summary["utility"] - 5
-    summary["regret_difference_high"], summary["utility_difference_high"] = 7.0, 1.5
-    assert verdict.verdicts(summary)["tiny"] == (
-        "ipa has the least R_T, 2.000 [1.000, 3.000]. Not told apart from it: zero."
-        " elimination has +6.000 [+4.000, +7.000] more. Utility is highest with zero: +1.000 [+0.500, +1.500] against"
-        " the first."
+    ignored = summaries.ignores_beliefs(agent)
+    records = []
+    for principal, privileged, utility, regret, earned, lost in rows:
+        record = {"task": "tiny", "agent": agent, "beliefs_ignored": ignored, "ranked_by": "utility"}
+        record |= {"principal": principal, "privileged": privileged, "paired_seeds": paired_seeds}
+        record |= {"utility_best": principal == "zero", "regret_best": principal == "ipa" and not ignored}
+        for score, value, best, ends in (("utility", utility, 6, earned), ("regret", regret, 2, lost)):
+            low, high = ends if paired_seeds >= 10 else (np.nan, np.nan)
+            record |= {score: value, f"{score}_low": value - 0.5, f"{score}_high": value + 0.5}
+            record |= {f"{score}_difference": value - best}
+            record |= {f"{score}_difference_low": low, f"{score}_difference_high": high}
+        records.append(record)
+    return pd.DataFrame(records)
+
+
+def test_the_verdict_has_both_orders_and_what_could_have_been_shown() -> None:
+    utility = (
+        "Most utility: zero, 6.000 [5.500, 6.500]; not separated on 30 seeds: ipa (1.000);"
+        " next: elimination, -5.000 [-5.500, -4.500]."
     )
-    summary["utility_difference"] *= -1.0  # as on the seeds that all have
-    assert "Utility is highest with elimination: +4.000" in verdict.verdicts(summary)["tiny"]
-    alone = summary[summary["privileged"]]
-    assert verdict.verdicts(alone)["tiny"] == "Only privileged principals played."
+    regret = (
+        "Least R_T: ipa, 2.000 [1.500, 2.500]; not separated on 30 seeds: zero (0.600);"
+        " next: elimination, +6.000 [+4.000, +8.000]."
+    )
+    assert standings.verdicts(judged())["tiny"] == f"{utility} {regret}"
+    assert standings.verdicts(judged().assign(ranked_by="regret"))["tiny"] == f"{regret} {utility}"
+    alone = judged().query("privileged")
+    assert standings.verdicts(alone)["tiny"] == "Only privileged principals played."
+
+
+def test_too_few_seeds_separate_nobody() -> None:
+    few = "9 common seeds are too few to separate others from it"
+    assert standings.verdicts(judged(paired_seeds=9))["tiny"] == (
+        f"Most utility: zero, 6.000 [5.500, 6.500]; {few}. Least R_T: ipa, 2.000 [1.500, 2.500]; {few}."
+    )
+
+
+@pytest.mark.parametrize("agent", ["ucb", "thompson", "exp3"])
+def test_regret_against_agents_that_ignore_their_beliefs_ranks_nobody(agent: str) -> None:
+    summary = judged(agent)
+    text = standings.verdicts(summary)["tiny"]
+    assert text.startswith("Most utility: zero")
+    assert text.endswith(f"R_T ranks nobody: {agent} does not act on the beliefs behind it.")
+    assert "Least R_T" not in text
+    assert [tables.with_interval(row, "regret").split()[0] for row in tables.records(summary)] == [
+        *("0†", "2.000†", "2.500†", "8.000†")
+    ]
+    ranks = [line.split("|")[1:3] for line in leaderboard.ranking(summary).splitlines()[2:]]
+    assert [[rank.strip() for rank in both] for both in ranks] == [["–", "–"], ["2", "–"], ["1", "–"], ["3", "–"]]
+    both = pd.concat([summary, judged().assign(task="other")])
+    heads, _, *lines = leaderboard.tally(both).splitlines()
+    columns = [head.strip() for head in heads.split("|")[1:-1]]
+    counts = {cells[0].strip(): list(map(int, cells[1:])) for cells in (line.split("|")[1:-1] for line in lines)}
+    assert columns[1::3] == ["most utility", "least R_T"]
+    assert counts == {"zero": [2, 0, 0, 0, 1, 0], "ipa": [0, 2, 0, 1, 0, 0], "elimination": [0, 0, 2, 0, 0, 1]}
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_the_table_of_all_fits_the_terminal(results: Path, width: int) -> None:
     names = [f"k{n}-t1e7-misaligned-exploratory" for n in range(9)]
-    row = [overview.Entry(1e6, "1,000,000", "[1, 2]", "-12.34", best=n % 2 == 0) for n in range(9)]
-    made = overview.Overview(dict.fromkeys(names, "exploratory"), {"elimination,constants=practical": row, "ipa": row})
+    row = [standings.Standing(-1.0, "-12.34 [1, 2]", "1,000,000 [1, 2]", regret_best=n % 2 == 0) for n in range(9)]
+    made = standings.Overview(dict.fromkeys(names, "exploratory"), {"elimination,constants=practical": row, "ipa": row})
     console = Console(width=width, file=io.StringIO())
-    for table in overview.for_terminal(made, width):
+    for table in standings.for_terminal(made, width):
         console.print(table)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert shown.count("1,000,000*") == 2 * 5
@@ -272,24 +315,30 @@ def test_on_logarithmic_axes_a_band_below_zero_ends_below_the_view(results: Path
     assert 0 < min(min(band) for band in logarithmic["args"][0]["y"]) < 10 ** span[0]
 
 
-def test_merit_is_the_mean_place_in_the_tasks_that_were_played() -> None:
+def test_merit_is_the_mean_place_in_utility_in_the_tasks_that_were_played() -> None:
     rows = [("one", "a", 3.0), ("one", "b", 1.0), ("one", "c", 2.0), ("two", "a", 9.0), ("two", "b", 5.0)]
     rows += [("three", "d", 0.0), ("three", "a", 1.0)]
-    summary = pd.DataFrame(rows, columns=["task", "principal", "regret"])
+    summary = pd.DataFrame(rows, columns=["task", "principal", "cost"]).assign(utility=lambda rows: -rows["cost"])
     assert summaries.merit(summary) == ["b", "d", "c", "a"]
 
 
-def test_the_heat_map_has_regret_per_round_and_the_order_of_merit(results: Path) -> None:
+def test_the_heat_map_has_losses_per_round_and_the_order_of_merit(results: Path) -> None:
     summary = summaries.summarise(read(results).rows)
-    panel = heat_map.panel(summary)
-    assert list(panel.columns) == list(SMALL)
-    assert list(panel.index) == MERIT
-    expected = summary.query("task == 'k3-t100-uniform' and principal == 'zero'")["regret"].item() / 100
-    assert panel.loc["zero", "k3-t100-uniform"] == pytest.approx(expected)
+    panel, utility = figures.losses_per_round(summary), figures.losses_per_round(summary, "utility")
+    assert list(panel.columns) == list(utility.columns) == list(SMALL)
+    assert list(panel.index) == list(utility.index) == MERIT
+    first = summary.query("task == 'k3-t100-uniform'").set_index("principal")
+    assert panel.loc["zero", "k3-t100-uniform"] == pytest.approx(first.loc["zero", "regret"] / 100)
+    best = first.loc[~first["privileged"], "utility"].max()
+    assert utility.loc["zero", "k3-t100-uniform"] == pytest.approx((best - first.loc["zero", "utility"]) / 100)
+    assert utility.iloc[1:].min().tolist() == [0, 0]
     panel.loc["zero", "k3-t100-uniform"] = np.nan
-    drawn = [text.get_text() for text in heat_map.draw({"": panel}, "title").axes[0].texts]
+    drawn = [text.get_text() for text in figures.heat_map({"": panel}, "title").axes[0].texts]
     assert drawn.count("–") == 1
     assert len(drawn) == len(SMALL) * len(PRINCIPALS)
+    aside = summary.assign(beliefs_ignored=summary["task"] == SMALL[1])
+    assert list(figures.losses_per_round(aside).columns) == [SMALL[0], f"{SMALL[1]}†"]
+    assert list(figures.losses_per_round(aside, "utility").columns) == list(SMALL)
 
 
 def test_regret_over_time_is_on_logarithmic_axes(results: Path) -> None:
@@ -422,7 +471,7 @@ def ranked(task: str, principals: list[str]) -> pd.DataFrame:
 def test_styles_are_distinct_and_the_rest_is_grey(results: Path) -> None:
     chosen = styles(ranked("one", [f"p{i}" for i in range(1, 12)]))
     assert chosen["oracle"] == PRIVILEGED
-    assert [chosen[f"p{i}"] for i in range(1, 7)] == list(COLOURS)
+    assert [chosen[f"p{i}"] for i in range(1, 7)] == list(COLOURS[:COLOURED])
     assert {chosen[f"p{i}"] for i in range(7, 12)} == {REST}
     small = styles(summaries.summarise(read(results).rows))
     assert len({small[principal] for principal in PRINCIPALS}) == len(PRINCIPALS)
@@ -446,7 +495,7 @@ def test_a_principal_looks_the_same_in_every_figure_of_every_task() -> None:
     assert seen == {name: {style.colour} for name, style in chosen.items()}
     winners = {chosen[name] for name in ("p1", "p11", "p6")}
     assert winners == set(COLOURS[:3])  # of the three tasks
-    assert sum(style == REST for style in chosen.values()) == 12 - len(COLOURS)
+    assert sum(style == REST for style in chosen.values()) == 12 - COLOURED
 
 
 # -------------------------------------------------------------------------------------- the leaderboard
@@ -463,15 +512,19 @@ def test_leaderboard_ranks_and_counts(results: Path, tmp_path: Path) -> None:
     summary = summaries.summarise(read(results).rows)
     for task in SMALL:
         part = text.split(f"## {task}\n")[1].split("##")[0]
-        listed = [line.split("|")[1:3] for line in part.splitlines() if line.startswith("|")][2:]
-        expected = summary.query("task == @task")["principal"].tolist()
-        assert [name.split("(")[0].strip() for _, name in listed] == expected
-        ranks = [rank.strip() for rank, _ in listed]
-        assert ranks[expected.index("oracle")] == "–"
-        assert [rank for rank in ranks if rank != "–"] == ["1", "2", "3"]
-    tally = [line.split("|")[2:5] for line in text.split("## Wins")[1].split("##")[0].splitlines() if "|" in line][2:]
-    assert np.array(tally, int).sum() == len(SMALL) * (len(PRINCIPALS) - 1)
-    assert np.array(tally, int)[:, 0].sum() == len(SMALL)
+        listed = [line.split("|")[1:4] for line in part.splitlines() if line.startswith("|")][2:]
+        ours = summary.query("task == @task")
+        assert [name.split("(")[0].strip() for *_, name in listed] == ours["principal"].tolist()
+        for place, (score, rising) in enumerate((("utility", False), ("regret", True))):
+            ranks = [line[place].strip() for line in listed]
+            contenders = ours[~ours["privileged"]].sort_values(score, ascending=rising)["principal"]
+            expected = {principal: str(rank) for rank, principal in enumerate(contenders, 1)}
+            assert ranks == [expected.get(principal, "–") for principal in ours["principal"]]
+        assert standings.verdicts(summary)[task] in part
+    tally = [line.split("|")[2:8] for line in text.split("## Firsts")[1].split("##")[0].splitlines() if "|" in line][2:]
+    counts = np.array(tally, int)
+    assert counts[:, :3].sum() == counts[:, 3:].sum() == len(SMALL) * (len(PRINCIPALS) - 1)
+    assert counts[:, [0, 3]].sum(axis=0).tolist() == [len(SMALL)] * 2
 
 
 def test_leaderboard_names_the_suite(tmp_path: Path) -> None:

@@ -12,11 +12,16 @@ from baselines.benchmark import statistics, summaries
 from .helpers import Floats
 
 
-def table(scores: dict[str, list[float]], seeds: dict[str, list[int]] | None = None) -> pd.DataFrame:
+def table(
+    scores: dict[str, list[float]],
+    seeds: dict[str, list[int]] | None = None,
+    agent: str = "empirical-mean",
+    horizon: int = 10,
+) -> pd.DataFrame:
     """Rows of one task with one checkpoint, regret and utility = -regret."""
     return pd.DataFrame(
         [
-            {"task": "one", "principal": principal, "seed": seed, "rounds": 10, "horizon": 10}
+            {"task": "one", "agent": agent, "principal": principal, "seed": seed, "rounds": horizon, "horizon": horizon}
             | {"regret": value, "regret_oracle": value, "regret_bar": value, "utility": -value}
             for principal, values in scores.items()
             for seed, value in zip((seeds or {}).get(principal, range(len(values))), values, strict=True)
@@ -213,7 +218,7 @@ def test_differences_are_seed_by_seed() -> None:
     assert zero["regret_difference_high"] - zero["regret_difference_low"] < 0.5
     assert zero["regret_high"] - zero["regret_low"] > 10
     best = row(found, "ipa")
-    assert best["best"]
+    assert best["regret_best"]
     assert best["regret_difference_low"] == best["regret_difference"] == best["regret_difference_high"] == 0
 
 
@@ -223,7 +228,7 @@ def test_pairs_are_the_seeds_that_all_principals_have() -> None:
     assert found["paired_seeds"].tolist() == [2, 2, 2]
     assert row(found, "zero")["seeds"] == 3
     assert row(found, "zero")["regret"] == 4
-    assert row(found, "ipa")["best"]  # though its mean over all its seeds is the worst
+    assert row(found, "ipa")["regret_best"]  # though its mean over all its seeds is the worst
     assert row(found, "zero")["regret_difference"] == ((7 - 1) + (5 - 2)) / 2
 
 
@@ -231,18 +236,60 @@ def test_without_common_seeds_there_are_no_differences() -> None:
     found = summaries.summarise(table({"ipa": [1.0, 2.0], "zero": [0.0, 1.0]}, {"ipa": [0, 1], "zero": [2, 3]}))
     assert found["paired_seeds"].tolist() == [0, 0]
     assert found["regret_difference"].isna().all()
-    assert row(found, "zero")["best"]
+    assert row(found, "zero")["regret_best"]
 
 
 def test_the_privileged_are_shown_and_never_the_best() -> None:
     found = summaries.summarise(table({"oracle": [0.0, 0.0], "ipa": [1.0, 3.0]}))
     assert found["principal"].tolist() == ["oracle", "ipa"]
     assert row(found, "oracle")["privileged"]
-    assert row(found, "ipa")["best"]
+    assert row(found, "ipa")["regret_best"]
+    assert row(found, "ipa")["utility_best"]
     assert row(found, "oracle")["regret_difference"] == -2
+    assert row(found, "oracle")["utility_difference"] == 2
     alone = summaries.summarise(table({"oracle": [0.0, 0.0]}))
-    assert not alone["best"].any()
+    assert not alone["regret_best"].any()
     assert alone["regret_difference"].isna().all()
+
+
+def test_utility_and_regret_have_a_best_of_their_own() -> None:
+    """What is best in one need not be in the other: both are marked, each with differences to it."""
+    rows = table({"ipa": [1.0] * 12, "zero": [2.0] * 12})
+    rows.loc[rows["principal"] == "zero", "utility"] = [5.0 + i % 2 for i in range(12)]
+    found = summaries.summarise(rows)
+    assert found["principal"].tolist() == ["zero", "ipa"]  # a short task: by utility
+    assert found["utility_best"].tolist() == [True, False]
+    assert found["regret_best"].tolist() == [False, True]
+    assert found["utility_difference"].tolist() == [0, -6.5]
+    assert found["regret_difference"].tolist() == [1, 0]
+    assert summaries.is_separated(row(found, "ipa"), "utility")
+    assert not summaries.is_separated(row(found, "zero"), "utility")
+    assert summaries.is_separated(row(found, "zero"), "regret")
+
+
+@pytest.mark.parametrize(
+    ("agent", "horizon", "ranked_by"),
+    [
+        ("empirical-mean", 1000, "utility"),
+        ("exploratory,c0=0.3", 1001, "regret"),
+        ("exp3", 10**6, "utility"),
+        ("ucb", 100, "utility"),
+        ("Mine", 1001, "regret"),
+    ],
+)
+def test_short_tasks_and_agents_that_ignore_their_beliefs_are_ranked_by_utility(
+    agent: str, horizon: int, ranked_by: str
+) -> None:
+    rows = table({"ipa": [1.0] * 12, "zero": [2.0] * 12}, agent=agent, horizon=horizon)
+    rows["utility"] *= -1
+    found = summaries.summarise(rows)
+    assert set(found["ranked_by"]) == {ranked_by}
+    assert found["principal"].tolist() == (["zero", "ipa"] if ranked_by == "utility" else ["ipa", "zero"])
+    ignored = agent in ("exp3", "ucb")
+    assert set(found["beliefs_ignored"]) == {ignored}
+    assert found["regret_best"].any() != ignored
+    assert found["regret_difference"].isna().all() == ignored
+    assert found["utility_best"].tolist() == [ranked_by == "utility", ranked_by == "regret"]
 
 
 def test_tasks_keep_their_order_and_principals_are_ranked() -> None:

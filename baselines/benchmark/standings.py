@@ -1,0 +1,158 @@
+"""Who stands where: the verdict on each task, in utility and in R_T, and one table of all principals in all tasks.
+
+``summary``: from :func:`baselines.benchmark.summaries.summarise`.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pandas as pd
+from rich.table import Column, Table
+from rich.text import Text
+
+from baselines.benchmark import summaries, tables
+from baselines.benchmark.formatting import number
+from baselines.benchmark.results import Results
+from baselines.benchmark.statistics import FEWEST, Estimate
+
+VERDICT = (
+    "Of principals that are not privileged: the most utility and the least R_T, each with a 95% interval. In"
+    " parentheses after a principal that is not separated from the best: the smallest difference that so many seeds"
+    " could have shown. The next is the first that is surely behind."
+)
+OVERVIEW = (
+    "Utility of every principal in every task, and after the stroke its R_T, each with a 95% interval. The most utility"
+    " and the least R_T of a task are marked. Principals with the best mean place in utility come first."
+    f" {tables.IGNORED}"
+)
+FIRST = {"utility": "Most utility", "regret": "Least R_T"}
+NAMED = 4  # principals that are not separated from the best, by name
+LONGEST_NAME = 40  # letters in a line, in the terminal
+
+
+def verdicts(summary: pd.DataFrame) -> dict[str, str]:
+    """The verdict on each task, in the order that ranks it first."""
+    return {task: _verdict(part) for task, part in summary.groupby("task", sort=False)}
+
+
+def _verdict(part: pd.DataFrame) -> str:
+    """The verdict on one task."""
+    contenders = part[~part["privileged"]]
+    if contenders.empty:
+        return "Only privileged principals played."
+    ranked_by, agent, ignored = contenders[["ranked_by", "agent", "beliefs_ignored"]].iloc[0]
+    if ignored:
+        return f"{_order(contenders, 'utility')} R_T ranks nobody: {agent} does not act on the beliefs behind it."
+    other = "regret" if ranked_by == "utility" else "utility"
+    return f"{_order(contenders, ranked_by)} {_order(contenders, other)}"
+
+
+def _order(contenders: pd.DataFrame, score: str) -> str:
+    """The sentence on one score: the best, who is not separated from it, and the next."""
+    (best,) = tables.records(contenders[contenders[f"{score}_best"]])
+    parts = [f"{FIRST[score]}: {best['principal']}, {tables.with_interval(best, score)}"]
+    others = contenders[~contenders[f"{score}_best"]].sort_values(f"{score}_difference", ascending=score == "regret")
+    rows, seeds = list(tables.records(others)), best["paired_seeds"]
+    behind = [row for row in rows if summaries.is_separated(row, score)]
+    level = [row for row in rows if row not in behind]
+    if level and seeds < FEWEST:
+        parts.append(f"{seeds} common seeds are too few to separate others from it")
+    elif level:
+        names = [f"{row['principal']} ({number(Estimate.of(row, f'{score}_difference').half_width)})" for row in level]
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        parts.append(f"not separated on {seeds:,} seeds: {', '.join(names[:NAMED])}{more}")
+    if behind:
+        parts.append(f"next: {behind[0]['principal']}, {tables.with_interval(behind[0], f'{score}_difference')}")
+    return "; ".join(parts) + "."
+
+
+def verdicts_markdown(texts: dict[str, str]) -> str:
+    """The verdicts as a list in Markdown."""
+    lines = (f"- **{task}**: {text}".replace("<", "&lt;").replace("\n", " ") for task, text in texts.items())
+    return "\n".join([VERDICT, "", *lines])
+
+
+class Standing(NamedTuple):
+    """A principal in a task: its scores as text, with intervals; all empty if it was not to play there."""
+
+    value: float = math.nan
+    """Its utility."""
+    utility: str = ""
+    regret: str = ""
+    utility_best: bool = False
+    regret_best: bool = False
+
+
+class Overview(NamedTuple):
+    """The table of all principals in all tasks."""
+
+    agents: dict[str, str]
+    """The agent of each task."""
+    rows: dict[str, list[Standing]]
+    """For each principal, marked if it is privileged, its standing in each task; in the order of merit."""
+
+
+def overview(results: Results, summary: pd.DataFrame) -> Overview:
+    """The table of the results."""
+    standings = {key: Standing(utility="failed") for key in results.failures}
+    for row in tables.records(summary):
+        utility, regret = (tables.with_interval(row, score) for score in ("utility", "regret"))
+        best = (row["utility_best"], row["regret_best"])
+        standings[row["task"], row["principal"]] = Standing(row["utility"], utility, regret, *best)
+    tasks = {task for task, _ in standings}
+    known = results.rows.drop_duplicates("task").set_index("task")["agent"]
+    agents = {task: known.get(task, "no results") for task in results.manifest["tasks"] if task in tasks}
+    rows = {}
+    for name in dict.fromkeys([*summaries.merit(summary), *(failed for _, failed in results.failures)]):
+        marked = f"{name} (privileged)" if summaries.privileged(name) else name
+        rows[marked] = [standings.get((task, name), Standing()) for task in agents]
+    return Overview(agents, rows)
+
+
+def overview_markdown(table: Overview) -> str:
+    """The table in Markdown, the best in bold."""
+    rows = [[name, *map(_cell, row)] for name, row in table.rows.items()]
+    heads = [f"{task}, {agent}" for task, agent in table.agents.items()]
+    return tables.markdown(pd.DataFrame(rows, columns=["principal", *heads]))
+
+
+def _cell(standing: Standing) -> str:
+    texts = ((standing.utility, standing.utility_best), (standing.regret, standing.regret_best))
+    return " / ".join(_bold(text) if best else text for text, best in texts if text)
+
+
+def _bold(text: str) -> str:
+    """The value, not its interval, in bold."""
+    value, space, interval = text.partition(" ")
+    return f"**{value}**{space}{interval}"
+
+
+def for_terminal(table: Overview, width: int) -> Iterator[Table]:
+    """The table without intervals, the best with a star; cut into tables of as many tasks as fit the width."""
+    free = width - min(max(map(len, table.rows)), LONGEST_NAME) - 4
+    blocks: list[list[tuple[str, list[str]]]] = []
+    used = width
+    for place, (task, agent) in enumerate(table.agents.items()):
+        head = [*task.split("-"), *(() if agent in task else agent.split("-"))]
+        cells = [_short_cell(row[place]) for row in table.rows.values()]
+        needed = max(map(len, [*head, *cells])) + 3
+        if used + needed > free:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(("\n".join(head), cells))
+        used += needed
+    for block in blocks:
+        columns = [Column(Text(head), justify="right") for head, _ in block]
+        first = Column("principal", max_width=LONGEST_NAME, overflow="fold")
+        terminal = Table(first, *columns, title="utility / R_T, * the best")
+        for name, *texts in zip(table.rows, *(cells for _, cells in block), strict=True):
+            if any(texts):
+                terminal.add_row(Text(name), *texts)
+        yield terminal
+
+
+def _short_cell(standing: Standing) -> str:
+    """Utility and R_T without intervals."""
+    utility, regret = (text.partition(" ")[0] for text in (standing.utility, standing.regret))
+    return f"{utility}{' *'[standing.utility_best]}/ {regret}{' *'[standing.regret_best]}" if regret else utility
