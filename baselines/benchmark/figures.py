@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from baselines.benchmark.summaries import SLOPE_DECADES, merit
-from baselines.benchmark.tables import IGNORED
 from baselines.pictures import INK, Styles, draw_lines, legend, new_figure, short_label, tidy
 
 BOUNDS = {"1/2": 1 / 2, "2/3": 2 / 3, "1": 1.0}  # exponents of the bounds in the papers
@@ -34,7 +33,8 @@ CAPTIONS = {
     " drawn at the top, with a note how high it goes.",
     "map": "Left: utility lost to the best principal of the task that is not privileged, per round. Right: regret per"
     " round, R_T / T. Both on one logarithmic scale; dark is much, and a number below 0 has the colour of the least."
-    f" Principals with the best mean place in utility come first. – is not played. {IGNORED}",
+    " Principals with the best mean place in utility come first. – is not played. † marks R_T"
+    " that ranks nobody, since the agent ignores its beliefs.",
 }
 
 

@@ -23,8 +23,8 @@ VERDICT = (
 )
 OVERVIEW = (
     "Utility of every principal in every task, and after the stroke its R_T, each with a 95% interval. The most utility"
-    " and the least R_T of a task are marked. Principals with the best mean place in utility come first."
-    f" {tables.IGNORED}"
+    " and the least R_T of a task are marked. Principals with the best mean place in utility come first. † marks R_T"
+    " that ranks nobody, since the agent ignores its beliefs."
 )
 FIRST = {"utility": "Most utility", "regret": "Least R_T"}
 NAMED = 4  # principals that are not separated from the best, by name

@@ -80,7 +80,7 @@ LATEX_IGNORED = r" $\dagger$ The agent does not act on the beliefs which $R_T$ i
 def with_interval(row: Mapping[str, Any], score: str) -> str:
     """A score of the summary's row with its interval; differences show their sign, and R_T that is set aside a mark."""
     text = bracketed(Estimate.of(row, score), "+" if score.endswith("difference") else "")
-    if score in SET_ASIDE and row["beliefs_ignored"]:
+    if score in SET_ASIDE and row.get("beliefs_ignored"):
         value, space, interval = text.partition(" ")
         text = f"{value}†{space}{interval}"
     return text
