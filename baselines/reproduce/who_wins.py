@@ -55,8 +55,8 @@ READING = (
     " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played (more than 10"
     " microseconds a round). IQM is the interquartile mean over all runs of all agents that act on their beliefs; the"
     " columns after it are a performance profile, the share of runs with so little regret; P is the probability that a"
-    " run of the best beats a run of this one (0.5: no difference). Intervals there are stratified paired bootstraps; only principals and seeds"
-    " that every task of the horizon has are in that table."
+    " run of the best beats a run of this one (0.5: no difference). Intervals there are stratified paired"
+    " bootstraps; only principals and seeds that every task of the horizon has are in that table."
 )
 LOST = (
     "Runs in which the arm with the largest theta + mu is no longer active in the last phase, `uniform` instances with"
