@@ -88,17 +88,17 @@ def outcome(learner: Learner, steps: int, seed: int, episodes: int) -> dict[str,
     """What a learner with a seed earns after training, or the error that it raised; and the minutes that it took."""
     from baselines.rl.vec_env import games_of, play_out
 
-    began = time.monotonic()
+    start = time.monotonic()
     try:
         model = trained(learner, steps, seed)
         envs = ForLearning(games_of(task(TASK), episodes), learner.continuous)
         seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
-        found = play_out(envs, model, seeds, deterministic=not learner.sampled)
+        sums = play_out(envs, model, seeds, deterministic=not learner.sampled)
     except (ArithmeticError, ValueError, RuntimeError) as error:
-        said = str(error).partition("\n")[0]
-        return {"error": f"{type(error).__name__}: {said}", "minutes": (time.monotonic() - began) / 60}
-    scores = {name: found[name].tolist() for name in SCORES}
-    return {"scores": scores, "rounds": int(model.num_timesteps), "minutes": (time.monotonic() - began) / 60}
+        message = str(error).partition("\n")[0]
+        return {"error": f"{type(error).__name__}: {message}", "minutes": (time.monotonic() - start) / 60}
+    scores = {name: sums[name].tolist() for name in SCORES}
+    return {"scores": scores, "rounds": int(model.num_timesteps), "minutes": (time.monotonic() - start) / 60}
 
 
 def sizes(study: Study) -> tuple[int, int, int]:

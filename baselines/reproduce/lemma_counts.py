@@ -74,10 +74,10 @@ MILD = make_agent("exploratory")  # explores any arm, with c0 = 1
 
 
 def play(
-    made: type[Any], runs: int, horizon: int, agent: str | ScriptedAgent = "empirical-mean", **given: Any
+    kind: type[Any], runs: int, horizon: int, agent: str | ScriptedAgent = "empirical-mean", **parameters: Any
 ) -> tuple[Any, Run]:
     """Many games with K = 5 uniform arms and practical constants; the principal with its notes, and the run."""
-    principal = made(5, horizon, constants="practical", **given)
+    principal = kind(5, horizon, constants="practical", **parameters)
     principal.log = []
     return principal, simulate(principal, "uniform", agent, seeds=range(runs))
 
@@ -108,9 +108,9 @@ def too_small(base: type[Elimination], runs: int, horizon: int) -> Count:
 
     class Noting(Watched, base):  # type: ignore[valid-type, misc]
         def search(self, arm: int) -> Search:
-            found = yield from super().search(arm)
-            self.log.append(found <= self.before.max() - self.before[arm])
-            return float(found)
+            incentive = yield from super().search(arm)
+            self.log.append(incentive <= self.before.max() - self.before[arm])
+            return float(incentive)
 
     principal, _ = play(Noting, runs, horizon)
     return Count(sum(principal.log), len(principal.log))
@@ -148,9 +148,9 @@ def parameter_lost(base: type[LinearElimination], runs: int, horizon: int) -> Co
     epsilon, lost = horizon**-0.5, 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
-        drawn = Game(instance="unit-ball", n_arms=5, dim=2, horizon=horizon)
-        drawn.begin([seed])
-        instance: Any = drawn.instance()
+        game = Game(instance="unit-ball", n_arms=5, dim=2, horizon=horizon)
+        game.begin([seed])
+        instance: Any = game.instance()
         known = unit_ball(2, rng)
         search = multi_scale_search(known, instance.arms, epsilon, 1 / horizon, base.conservative)
         question = next(search)

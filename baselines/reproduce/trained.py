@@ -82,9 +82,9 @@ def gains(tables: Tables) -> str:
         richest = max(rivals, key=lambda spec: scores[spec]["expected_utility"].mean())
         least = min(rivals, key=lambda spec: scores[spec]["regret"].mean())
         for spec in ours:
-            own = scores[spec]
-            earned = gain(own, scores[richest]), share(scores, spec, richest, "expected_utility")
-            ratio = ratio_interval(own["regret"], scores[least]["regret"]), share(scores, spec, least, "regret")
+            values = scores[spec]
+            earned = gain(values, scores[richest]), share(scores, spec, richest, "expected_utility")
+            ratio = ratio_interval(values["regret"], scores[least]["regret"]), share(scores, spec, least, "regret")
             lines.append(f"| {' | '.join((name, spec, label(richest), *earned, label(least), *ratio))} |")
     return "\n".join(lines)
 
@@ -93,25 +93,25 @@ def across(tables: Tables) -> str:
     """A row for each principal that plays every task and is not privileged, by its mean."""
     ratios: dict[str, dict[str, float]] = {}
     for name, scores in tables.items():
-        means = {spec: own["expected_utility"].mean() for spec, own in scores.items() if not privileged(spec)}
+        means = {spec: values["expected_utility"].mean() for spec, values in scores.items() if not privileged(spec)}
         best = max(mean for spec, mean in means.items() if not is_trained(spec))
         for spec, mean in means.items():
             ratios.setdefault(spec, {})[name] = mean / best
-    everywhere = {spec: own for spec, own in ratios.items() if len(own) == len(tables)}
+    everywhere = {spec: values for spec, values in ratios.items() if len(values) == len(tables)}
     lines = ["| principal | mean | lowest | where |", "|---|---|---|---|"]
-    for spec, own in sorted(everywhere.items(), key=lambda item: -np.mean(list(item[1].values()))):
-        worst = min(own, key=lambda name: own[name])
-        lines.append(f"| {label(spec)} | {np.mean(list(own.values())):.3f} | {own[worst]:.3f} | {worst} |")
+    for spec, values in sorted(everywhere.items(), key=lambda item: -np.mean(list(item[1].values()))):
+        worst = min(values, key=lambda name: values[name])
+        lines.append(f"| {label(spec)} | {np.mean(list(values.values())):.3f} | {values[worst]:.3f} | {worst} |")
     return "\n".join(lines)
 
 
 def share(scores: dict[str, Scores], ours: str, script: str, score: str) -> str:
     """How much of the way from a script to the yardstick a principal has come, or - if that is not measurably ahead."""
-    own, theirs, told = (scores[spec][score] for spec in (ours, script, YARDSTICKS[score]))
-    both = min(theirs.size, told.size)
-    way = estimate(told[:both] - theirs[:both])
+    values, theirs, yardstick = (scores[spec][score] for spec in (ours, script, YARDSTICKS[score]))
+    both = min(theirs.size, yardstick.size)
+    way = estimate(yardstick[:both] - theirs[:both])
     ahead = way.low > 0 if score == "expected_utility" else way.high < 0
-    return f"{(own.mean() - theirs.mean()) / (told.mean() - theirs.mean()):.0%}" if ahead else "-"
+    return f"{(values.mean() - theirs.mean()) / (yardstick.mean() - theirs.mean()):.0%}" if ahead else "-"
 
 
 def gain(ours: Scores, theirs: Scores) -> str:

@@ -376,8 +376,8 @@ def simulated(principal: Any, agent: str, horizon: int, n_arms: int = 5) -> Call
     import baselines
 
     make = partial(baselines.make, principal) if isinstance(principal, str) else principal
-    made = make(n_arms=n_arms, horizon=horizon)
-    return lambda: baselines.simulate(made, agent=agent, horizon=horizon)
+    player = make(n_arms=n_arms, horizon=horizon)
+    return lambda: baselines.simulate(player, agent=agent, horizon=horizon)
 
 
 def linear() -> Call:
@@ -395,8 +395,8 @@ def episodes(principal: str, count: int, **parameters: Any) -> Call:
     """Many short episodes."""
     import baselines
 
-    made = baselines.make(principal, n_arms=5, horizon=HORIZON, **parameters)
-    return lambda: baselines.simulate(made, seeds=range(count))
+    player = baselines.make(principal, n_arms=5, horizon=HORIZON, **parameters)
+    return lambda: baselines.simulate(player, seeds=range(count))
 
 
 # ------------------------------------------------------- one principal, UCB that pays 1 + 1/T, written three times
