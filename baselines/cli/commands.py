@@ -6,7 +6,8 @@ A command imports what it needs when it runs, so that ``--help`` and errors come
 from pathlib import Path
 from typing import Any
 
-from baselines.cli.console import app, command_line, plain_errors, report_failures
+from baselines.cli.console import app as app
+from baselines.cli.console import command_line, plain_errors, report_failures
 
 import typer  # isort: skip  # after the message that says what brings it
 from typer.core import TyperCommand  # isort: skip
