@@ -13,7 +13,7 @@ import pytest
 
 import baselines
 import pa_env
-from baselines.registry import factory
+from baselines.registry import PRINCIPALS
 from pa_env import wrappers
 from pa_env.kernel.layout import SCORES
 
@@ -74,7 +74,7 @@ def test_agents_have_a_guarantee_and_principals_fail_somewhere() -> None:
         assert "**Guarantee.**" in text, name
         assert "**Where it is hard on the principal.**" in text, name
     for name, text in sections("principals.md").items():
-        told = text + (inspect.getdoc(factory(name)) or "")
+        told = text + (inspect.getdoc(PRINCIPALS[name]) or "")
         assert re.search("Guarantee", told), name
         assert re.search(r"[Ww]here\s+it\s+fails|failures", told), name
         assert "Source" in text or "Ours" in text or "yardstick" in text, name
