@@ -20,7 +20,7 @@ from baselines.rl.view import FIELDS, OVERALL, RUNGS, Sight, observe
 from baselines.scripted.memory import N_ARMS, Layout
 from baselines.scripted.ours.particle_filter import (
     Draw,
-    Entry,
+    ParticleEntry,
     fresh_memory,
     number,
     particle_beliefs,
@@ -190,7 +190,7 @@ def trained_rule() -> Rule:
         target, rung = action // RUNGS, action % RUNGS
         for a in range(offer.size):
             offer[a] = beliefs.offered[a] = net.prices[rung, a] if a == target else 0.0
-        memory[Entry.TIME] += 1.0
+        memory[ParticleEntry.TIME] += 1.0
         return target
 
     return compile_rule(rule, trusted=True)
@@ -233,7 +233,7 @@ class Trained(Principal):
     def memory(self) -> Floats:
         """The rule's memory before the first round."""
         beliefs = fresh_memory(self.n_arms, self.particles, self.rng)
-        beliefs[Entry.HORIZON] = self.horizon
+        beliefs[ParticleEntry.HORIZON] = self.horizon
         return np.concatenate([beliefs, self._network])
 
 

@@ -25,7 +25,7 @@ from baselines.scripted.ours.particle_filter import (
     LAYOUT,
     TIE,
     Beliefs,
-    Entry,
+    ParticleEntry,
     cost,
     favourites,
     fresh_memory,
@@ -84,7 +84,7 @@ def observe(memory: Any, plays: Any, sums: Any, arm: int, reward: float, sight: 
     """Take in the answer to the last offer, and write what there is to see.
 
     Args:
-        memory: of the beliefs, with ``Entry.HORIZON``.
+        memory: of the beliefs, with ``ParticleEntry.HORIZON``.
         plays: N (K,), with the last round.
         sums: of the rewards X (K,), likewise.
         arm: of the last round, or NO_ARM before the first.
@@ -105,7 +105,7 @@ def observe(memory: Any, plays: Any, sums: Any, arm: int, reward: float, sight: 
 @compiled
 def see_game(memory: Any, beliefs: Beliefs, seen: Any) -> None:
     """Write the overall numbers, but for the reward; ``UNPAID`` is left at 0."""
-    t, horizon = memory[Entry.TIME], memory[Entry.HORIZON]
+    t, horizon = memory[ParticleEntry.TIME], memory[ParticleEntry.HORIZON]
     seen[Overall.TIME] = t / horizon
     seen[Overall.PAST] = math.log(1.0 + t) / LOG_SCALE
     seen[Overall.LEFT] = math.log(max(1.0, horizon - t)) / LOG_SCALE
@@ -200,7 +200,7 @@ class WithBeliefs(gym.vector.VectorWrapper):
         begun = np.flatnonzero((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
         for i in begun:
             self._memories[i] = fresh_memory(self.game.n_arms, self.particles, self._rng)
-            self._memories[i, Entry.HORIZON] = self.game.horizon
+            self._memories[i, ParticleEntry.HORIZON] = self.game.horizon
         self._observe(begun, np.full(self.num_envs, NO_ARM), np.zeros(self.num_envs))
         return self._seen(), info
 
@@ -210,7 +210,7 @@ class WithBeliefs(gym.vector.VectorWrapper):
         copies = np.arange(self.num_envs)
         offers = one_hot(self.game, arms, self._sights.prices[copies, rungs, arms])
         _, rewards, terminated, truncated, info = self.env.step(offers)
-        self._memories[:, Entry.TIME] += 1.0
+        self._memories[:, ParticleEntry.TIME] += 1.0
         self._memories[:, LAYOUT.place("offered", self.game.n_arms)] = offers
         self._observe(copies, info["arm"], info["reward"])
         return self._seen(), rewards, terminated, truncated, info

@@ -8,7 +8,7 @@ import pytest
 import baselines
 from baselines import simulate
 from baselines.scripted.ours.knows_beliefs import WORTH
-from baselines.scripted.ours.particle_filter import MARGIN, Entry
+from baselines.scripted.ours.particle_filter import MARGIN, ParticleEntry
 from pa_env.game import Game
 from pa_env.kernel.layout import ARM, Floats, Integers
 
@@ -18,16 +18,16 @@ K, T = 4, 60
 
 def worth(t: int, plays: Integers, sums: Floats, means: Floats, objective: str) -> Floats:
     """The worth g of every arm, plainly."""
-    given = dict.fromkeys(Entry, 0.0) | WORTH[objective]
+    given = dict.fromkeys(ParticleEntry, 0.0) | WORTH[objective]
     left, found = 1 - t / T, np.empty(K)
     for a in range(K):
         n, estimate = plays[a], (sums[a] + 1) / (plays[a] + 2)
-        bonus = given[Entry.BONUS] * left ** given[Entry.FADE] * (n + 2) ** -given[Entry.DECAY]
+        bonus = given[ParticleEntry.BONUS] * left ** given[ParticleEntry.FADE] * (n + 2) ** -given[ParticleEntry.DECAY]
         s, rise = n * means[a], -means.max()
         for reward, chance in ((1, (s + 1) / (n + 2)), (0, (n - s + 1) / (n + 2))):
             rise += chance * max([(s + reward) / (n + 1), *np.delete(means, a)])
-        found[a] = max(estimate, min(given[Entry.CEILING], estimate + bonus))
-        found[a] -= left * (given[Entry.NEWNESS] * (n == 0) + given[Entry.TEACHING] * rise)
+        found[a] = max(estimate, min(given[ParticleEntry.CEILING], estimate + bonus))
+        found[a] -= left * (given[ParticleEntry.NEWNESS] * (n == 0) + given[ParticleEntry.TEACHING] * rise)
     return found
 
 

@@ -25,9 +25,9 @@ def principal(drawn: Any, **given: Any) -> Any:
     return make("linear", n_arms=drawn.n_arms, horizon=T, arms=drawn.arms, **given)
 
 
-@pytest.mark.parametrize("constants", ["paper", "practical"])
-@pytest.mark.parametrize("dim", [2, 3])
-def test_step_by_step_gives_the_rounds_of_the_simulation(constants: str, dim: int) -> None:
+@pytest.mark.parametrize(("dim", "constants"), [(2, "paper"), (3, "practical")])
+def test_step_by_step_gives_the_rounds_of_the_simulation(dim: int, constants: str) -> None:
+    """With questions to two arms, and, from three dimensions on, samples of the principal's own."""
     drawn = instance(dim=dim)
     run = simulate(principal(drawn, constants=constants), drawn, "ols", horizon=T, seed=5, checkpoints=[300, 2000])
     env = gym.make("PrincipalAgentLinear-v0", instance=drawn, horizon=T)

@@ -15,7 +15,7 @@ from baselines.scripted.ours.particle_filter import (
     MARGIN,
     TIE,
     Beliefs,
-    Entry,
+    ParticleEntry,
     favourites,
     fresh_memory,
     update,
@@ -32,7 +32,7 @@ PARTICLES = 20_000
 def beliefs(n_arms: int, particles: int = PARTICLES, knows: float = 0.0, turn: int = 0) -> tuple[Floats, Beliefs]:
     """Beliefs of a filter without corrections, for an agent that does not explore, and without moves."""
     memory = fresh_memory(n_arms, particles, np.random.default_rng(1), knows)
-    memory[Entry.SURPRISE], memory[Entry.TURN] = 0.0, turn
+    memory[ParticleEntry.SURPRISE], memory[ParticleEntry.TURN] = 0.0, turn
     own = LAYOUT.arrays(memory, n_arms)
     own.c0[:] = np.arange(len(C0)) == 0
     return memory, own
@@ -40,7 +40,7 @@ def beliefs(n_arms: int, particles: int = PARTICLES, knows: float = 0.0, turn: i
 
 def hear(memory: Floats, own: Beliefs, plays: Any, offer: Any, arm: int) -> None:
     own.offered[:] = offer
-    memory[Entry.TIME] += 1
+    memory[ParticleEntry.TIME] += 1
     plays[arm] += 1
     update(memory, own, plays, arm)
 
@@ -134,7 +134,7 @@ def test_what_kind_of_agent_it_is_shows_in_a_few_answers() -> None:
 
 def test_an_answer_that_no_particle_expects_is_learnt_from() -> None:
     memory, own = beliefs(3, particles=200)
-    memory[Entry.SURPRISE] = 0.01
+    memory[ParticleEntry.SURPRISE] = 0.01
     plays = np.array([5, 5, 5])
     own.means[:] = np.array([[0.6], [0.4], [0.2]])
     for _ in range(3):
@@ -196,7 +196,12 @@ def test_the_offer_is_the_best_of_all(n_arms: int, patience: float) -> None:
         plays = rng.integers(0, 30, n_arms)
         own.means[:] = rng.integers(0, 8, own.means.shape) / 8 * (rng.random() < 0.9)
         own.weights[:] = rng.dirichlet(np.ones(own.weights.size))
-        for entry, number in ((Entry.HORIZON, 60), (Entry.TIME, 40), (Entry.PATIENCE, patience), (Entry.CEILING, 2)):
+        for entry, number in (
+            (ParticleEntry.HORIZON, 60),
+            (ParticleEntry.TIME, 40),
+            (ParticleEntry.PATIENCE, patience),
+            (ParticleEntry.CEILING, 2),
+        ):
             memory[entry] = number
         offer = np.zeros(n_arms)
         target = make_offer(memory, own, plays, rng.random(n_arms) * plays, offer)
@@ -213,7 +218,7 @@ def test_worth_as_described() -> None:
     parameters |= {"horizon": 50, "time": 20}
     memory, own = beliefs(3, 6, knows=0.5)
     for name, value in parameters.items():
-        memory[Entry[name.upper()]] = value
+        memory[ParticleEntry[name.upper()]] = value
     rng = np.random.default_rng(4)
     plays, sums = np.array([0, 3, 8]), np.array([0.0, 1.0, 7.0])
     own.means[:] = rng.random(own.means.shape)
@@ -245,16 +250,6 @@ def test_favourites() -> None:
 
 
 # -------------------------------------------------------------------------------------- whole games
-
-
-@pytest.mark.parametrize("agent", ["empirical-mean", "exploratory", "oracle", "ucb"])
-def test_step_by_step_as_in_a_simulation(agent: str) -> None:
-    principal = baselines.make("particle", n_arms=4, horizon=80)
-    infos, offers, _ = step_through(principal, SEEDS, n_arms=4, agent=agent)
-    marks = range(1, 81)
-    run = simulate(baselines.make("particle", n_arms=4, horizon=80), agent=agent, seed=SEEDS, checkpoints=list(marks))
-    np.testing.assert_array_equal(run.offers, np.array(offers))
-    assert run.utility[-1] == pytest.approx(sum(info["utility"] for info in infos))
 
 
 def test_seeds_matter() -> None:

@@ -79,7 +79,7 @@ def update(memory: Any, beliefs: GaussianBeliefs, plays: Any, arm: int) -> None:
 
 @inlined
 def lead(beliefs: GaussianBeliefs, a: int, b: int) -> Any:
-    """By how many standard deviations arm ``a`` was believed to beat arm ``b`` at the last offer; at most ``SURE``."""
+    """Standard deviations by which arm ``a`` was believed to beat arm ``b`` at the last offer; at most ``SURE``."""
     gap = beliefs.m[a] + beliefs.offered[a] - beliefs.m[b] - beliefs.offered[b]
     both = beliefs.v[a] + beliefs.v[b] + SMALLEST
     if gap > 0.0 and gap * gap >= SURE * SURE * both:  # most arms of most rounds: no root is taken for them

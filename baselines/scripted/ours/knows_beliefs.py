@@ -7,21 +7,27 @@ import numpy as np
 
 from baselines.principal import Principal, Rounds, hold, offer
 from baselines.scripted.ours.particle import make_offer
-from baselines.scripted.ours.particle_filter import Entry, fresh_memory, particle_beliefs
+from baselines.scripted.ours.particle_filter import ParticleEntry, fresh_memory, particle_beliefs
 from pa_env.checks import known
 from pa_env.game import Game
 from pa_env.kernel.compiling import Direct, compiled
 
 # Parameters of the worth g, for each objective.
 WORTH = {
-    "regret": {Entry.BONUS: 0.73, Entry.DECAY: 0.43, Entry.FADE: 0.37, Entry.CEILING: 1.42, Entry.TEACHING: -0.05},
+    "regret": {
+        ParticleEntry.BONUS: 0.73,
+        ParticleEntry.DECAY: 0.43,
+        ParticleEntry.FADE: 0.37,
+        ParticleEntry.CEILING: 1.42,
+        ParticleEntry.TEACHING: -0.05,
+    },
     "utility": {
-        Entry.BONUS: 1.08,
-        Entry.DECAY: 0.39,
-        Entry.FADE: 0.22,
-        Entry.CEILING: 1.74,
-        Entry.NEWNESS: -0.6,
-        Entry.TEACHING: 2.36,
+        ParticleEntry.BONUS: 1.08,
+        ParticleEntry.DECAY: 0.39,
+        ParticleEntry.FADE: 0.22,
+        ParticleEntry.CEILING: 1.74,
+        ParticleEntry.NEWNESS: -0.6,
+        ParticleEntry.TEACHING: 2.36,
     },
 }
 
@@ -79,7 +85,7 @@ class KnowsBeliefs(Principal):
         if self.game is None:
             raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
         memory = fresh_memory(self.n_arms, 1, np.random.default_rng(0), knows=0.0)
-        memory[Entry.HORIZON] = self.horizon
+        memory[ParticleEntry.HORIZON] = self.horizon
         for entry, value in WORTH[self.objective].items():
             memory[entry] = value
         amounts = np.zeros(self.n_arms)

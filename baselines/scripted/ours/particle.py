@@ -32,12 +32,11 @@ from baselines.principal import Principal, Rounds, follow
 from baselines.scripted.ours.particle_filter import (
     TIE,
     Beliefs,
-    Entry,
+    ParticleEntry,
     cost,
     favourites,
     fresh_memory,
     particle_beliefs,
-    sort,
     update,
 )
 from pa_env.checks import at_least, finite, whole
@@ -112,9 +111,9 @@ class Particle(Principal):
     def rounds(self) -> Rounds:
         """One request for the whole game."""
         memory = fresh_memory(self.n_arms, self.particles, self.rng)
-        memory[Entry.HORIZON] = self.horizon
+        memory[ParticleEntry.HORIZON] = self.horizon
         for name, value in self.parameters.items():
-            memory[Entry[name.upper()]] = value
+            memory[ParticleEntry[name.upper()]] = value
         yield follow(particle_rule(), memory, self.horizon)
 
 
@@ -137,33 +136,35 @@ def make_offer(memory: Any, beliefs: Beliefs, plays: Any, sums: Any, offer: Any)
     favourites(beliefs)
     set_worth(memory, beliefs, plays, sums)
     status, target, price = best_offer(memory, beliefs, plays, 0.0, 0.0)
-    if memory[Entry.PATIENCE] > 0.0:
-        _, target, price = best_offer(memory, beliefs, plays, memory[Entry.PATIENCE], status)
+    if memory[ParticleEntry.PATIENCE] > 0.0:
+        _, target, price = best_offer(memory, beliefs, plays, memory[ParticleEntry.PATIENCE], status)
     for a in range(offer.size):
         offer[a] = price if a == target else 0.0
         beliefs.offered[a] = offer[a]
-    memory[Entry.TIME] += 1.0
+    memory[ParticleEntry.TIME] += 1.0
     return target
 
 
 @compiled
 def set_worth(memory: Any, beliefs: Beliefs, plays: Any, sums: Any) -> None:
     """Put g of every arm into ``beliefs.worth``."""
-    left = max(0.0, 1.0 - memory[Entry.TIME] / memory[Entry.HORIZON])
-    bonus = memory[Entry.BONUS] * left ** memory[Entry.FADE]
+    left = max(0.0, 1.0 - memory[ParticleEntry.TIME] / memory[ParticleEntry.HORIZON])
+    bonus = memory[ParticleEntry.BONUS] * left ** memory[ParticleEntry.FADE]
     for a in range(plays.size):
         n = plays[a] + 2.0
         estimate = (sums[a] + 1.0) / n
-        beliefs.worth[a] = max(estimate, min(memory[Entry.CEILING], estimate + bonus * n ** -memory[Entry.DECAY]))
+        beliefs.worth[a] = max(
+            estimate, min(memory[ParticleEntry.CEILING], estimate + bonus * n ** -memory[ParticleEntry.DECAY])
+        )
         if plays[a] == 0:
-            beliefs.worth[a] -= left * memory[Entry.NEWNESS]
-        if memory[Entry.TEACHING] != 0.0:
-            beliefs.worth[a] -= left * memory[Entry.TEACHING] * expected_rise(beliefs, a, plays[a])
+            beliefs.worth[a] -= left * memory[ParticleEntry.NEWNESS]
+        if memory[ParticleEntry.TEACHING] != 0.0:
+            beliefs.worth[a] -= left * memory[ParticleEntry.TEACHING] * expected_rise(beliefs, a, plays[a])
 
 
 @compiled
 def expected_rise(beliefs: Beliefs, a: int, n: int) -> float:
-    """By how much max muhat is expected to rise if arm ``a``, with ``n`` plays so far, is played."""
+    """The expected rise of max muhat if arm ``a``, with ``n`` plays so far, is played."""
     total = 0.0
     for p in range(beliefs.weights.size):
         mean = beliefs.means[a, p]
@@ -184,7 +185,7 @@ def best_offer(memory: Any, beliefs: Beliefs, plays: Any, patience: float, statu
     for p in range(P):
         beliefs.short[p] = beliefs.weights[p] * beliefs.worth[int(beliefs.favourite[p])]
         best += beliefs.short[p]
-    left = memory[Entry.HORIZON] - memory[Entry.TIME]
+    left = memory[ParticleEntry.HORIZON] - memory[ParticleEntry.TIME]
     for a in range(K):  # what each particle would bring if it were paid its own cost: no price brings more
         later = patience * min(left, plays[a])
         beliefs.bound[a] = 0.0
@@ -226,3 +227,21 @@ def best_price(beliefs: Beliefs, a: int, later: float, status: float) -> tuple[f
         if value > best:
             best, price = value, beliefs.costs[p]
     return best, price
+
+
+@compiled
+def sort(order: Any, costs: Any) -> None:
+    """The indices of ``costs`` in increasing order, into ``order`` (Shell, 1959, with gaps 1, 4, 13, ...)."""
+    size, gap = costs.size, 1
+    for i in range(size):
+        order[i] = i
+    while gap < size // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, size):
+            moving, j = order[i], i
+            while j >= gap and costs[int(order[j - gap])] > costs[int(moving)]:
+                order[j] = order[j - gap]
+                j -= gap
+            order[j] = moving
+        gap //= 3

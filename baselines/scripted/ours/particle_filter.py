@@ -29,8 +29,8 @@ After each round (:func:`update`):
    approximate one: answers before the arm's last play are not looked at again.
 5. *Learn.* Learners draw the unseen reward of A.
 
-One memory vector holds everything; all draws follow from ``Entry.KEY`` and the round. A rule on these beliefs keeps
-its own numbers in the same vector.
+One memory vector holds everything; all draws follow from ``ParticleEntry.KEY`` and the round. A rule on these beliefs
+keeps its own numbers in the same vector.
 """
 
 import math
@@ -54,7 +54,7 @@ TIE = 1e-9  # means that differ by less are equal
 MARGIN = 1e-7  # paid above what makes two arms equal
 
 
-class Entry(IntEnum):
+class ParticleEntry(IntEnum):
     """Indices of single numbers in the memory; those from ``HORIZON`` on belong to the rule."""
 
     TIME = 0  # rounds offered so far, so the number 1, 2, ... of the round whose answer comes next
@@ -86,8 +86,8 @@ class Draw(IntEnum):
     ACTION = 7  # of a trained principal, one number
 
 
-PerParticle = Annotated[Any, Entry.PARTICLES]
-ArmsByParticles = Annotated[Any, N_ARMS, Entry.PARTICLES]
+PerParticle = Annotated[Any, ParticleEntry.PARTICLES]
+ArmsByParticles = Annotated[Any, N_ARMS, ParticleEntry.PARTICLES]
 
 
 class Beliefs(NamedTuple):
@@ -111,7 +111,7 @@ class Beliefs(NamedTuple):
     order: PerParticle  # room: copies made, order of the costs
 
 
-LAYOUT = Layout(Entry, Beliefs)
+LAYOUT = Layout(ParticleEntry, Beliefs)
 particle_beliefs, particle_memory_size = LAYOUT.compiled, LAYOUT.compiled_size
 
 
@@ -127,7 +127,7 @@ def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: f
         knows: prior probability that the agent knows its means.
     """
     memory = LAYOUT.zeros(n_arms, particles=particles, surprise=SURPRISE, turn=TURN)
-    write_key(memory, Entry.KEY, int(rng.integers(2**53)))
+    write_key(memory, ParticleEntry.KEY, int(rng.integers(2**53)))
     beliefs = LAYOUT.arrays(memory, n_arms)
     beliefs.c0[:] = EXPLORES / (LEVELS - 1)
     beliefs.c0[0] = 1.0 - EXPLORES
@@ -144,7 +144,7 @@ def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: f
 @inlined
 def round_key(memory: Any) -> Any:
     """The key of this round's draws."""
-    return draw(read_key(memory, Entry.KEY), np.int64(memory[Entry.TIME]))
+    return draw(read_key(memory, ParticleEntry.KEY), np.int64(memory[ParticleEntry.TIME]))
 
 
 @inlined
@@ -166,7 +166,7 @@ def update(memory: Any, beliefs: Beliefs, plays: Any, arm: int) -> None:
 
 @compiled
 def compare(beliefs: Beliefs, arm: int) -> None:
-    """By how much ``arm`` fell short of the best other arm in each particle, into ``short``."""
+    """Write into ``short`` by how much ``arm`` fell short of the best other arm in each particle."""
     K, P = beliefs.means.shape
     for p in range(P):
         beliefs.short[p] = -np.inf
@@ -189,11 +189,11 @@ def weigh(memory: Any, beliefs: Beliefs, arm: int) -> None:
     expected = min(1.0, expected)
     explored = 0.0  # p_t, on average over c0
     for c in range(LEVELS):
-        explored += beliefs.c0[c] * exploration_probability(C0[c], 0.5, memory[Entry.TIME])
+        explored += beliefs.c0[c] * exploration_probability(C0[c], 0.5, memory[ParticleEntry.TIME])
     total = 0.0
     for c in range(LEVELS):
-        p_t = exploration_probability(C0[c], 0.5, memory[Entry.TIME])
-        other = p_t / (K - 1.0) + (1.0 - p_t) * memory[Entry.SURPRISE] / K
+        p_t = exploration_probability(C0[c], 0.5, memory[ParticleEntry.TIME])
+        other = p_t / (K - 1.0) + (1.0 - p_t) * memory[ParticleEntry.SURPRISE] / K
         beliefs.c0[c] *= (1.0 - p_t) * expected + other * (1.0 - expected)
         total += beliefs.c0[c]
     for c in range(LEVELS):
@@ -203,7 +203,7 @@ def weigh(memory: Any, beliefs: Beliefs, arm: int) -> None:
             beliefs.ahead[arm, b] = max(beliefs.ahead[arm, b], beliefs.offered[b] - beliefs.offered[arm])
     if expected > 1.0 - TIE:
         return
-    wrong = (1.0 - explored) * memory[Entry.SURPRISE] / K
+    wrong = (1.0 - explored) * memory[ParticleEntry.SURPRISE] / K
     other = explored / (K - 1.0) + wrong
     total = squares = 0.0
     for p in range(P):
@@ -267,7 +267,7 @@ def correct(key: Any, beliefs: Beliefs, arm: int, p: int) -> None:
 
 @compiled
 def set_bounds(beliefs: Beliefs, arm: int, n: int) -> None:
-    """What the answer says of each arm in particles that expected it; ``arm`` had ``n`` plays before.
+    """Set the bounds of each arm by the answer, in particles that expected it; ``arm`` had ``n`` plays before.
 
     Idle arms lost, so muhat_b <= muhat_A + pi_A - pi_b. The arm played won, and will keep n / (n + 1) of its mean.
     """
@@ -287,7 +287,7 @@ def set_bounds(beliefs: Beliefs, arm: int, n: int) -> None:
 def move(memory: Any, beliefs: Beliefs, plays: Any, arm: int) -> None:
     """Step 4."""
     K, P = beliefs.means.shape
-    turn, t, key = np.int64(memory[Entry.TURN]), np.int64(memory[Entry.TIME]), round_key(memory)
+    turn, t, key = np.int64(memory[ParticleEntry.TURN]), np.int64(memory[ParticleEntry.TIME]), round_key(memory)
     if turn == 0:
         return
     for p in range(P):
@@ -336,24 +336,6 @@ def favourites(beliefs: Beliefs) -> None:
 
 @inlined
 def cost(beliefs: Beliefs, a: int, p: int) -> Any:
-    """What particle ``p`` must be paid to play arm ``a``, a little above pi*_a; 0 if it prefers the arm anyway."""
+    """The incentive for particle ``p`` to play arm ``a``, a little above pi*_a; 0 if it prefers the arm anyway."""
     rival = beliefs.second[p] if beliefs.favourite[p] == a else beliefs.highest[p]
     return max(0.0, rival - beliefs.means[a, p] + MARGIN)
-
-
-@compiled
-def sort(order: Any, costs: Any) -> None:
-    """The indices of ``costs`` in increasing order, into ``order`` (Shell, 1959, with gaps 1, 4, 13, ...)."""
-    size, gap = costs.size, 1
-    for i in range(size):
-        order[i] = i
-    while gap < size // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, size):
-            held, j = order[i], i
-            while j >= gap and costs[int(order[j - gap])] > costs[int(held)]:
-                order[j] = order[j - gap]
-                j -= gap
-            order[j] = held
-        gap //= 3

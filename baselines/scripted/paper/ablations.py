@@ -37,8 +37,8 @@ class NoAsymmetricCheck(Elimination):
 
     def search(self, arm: int) -> Search:
         """One plain search: the upper end, and 1/T."""
-        found = yield from binary_search(arm, self.horizon, self.ceiling)
-        return found + 1 / self.horizon
+        upper = yield from binary_search(arm, self.horizon, self.ceiling)
+        return upper + 1 / self.horizon
 
 
 class NoIncentiveTesting(Exploratory):

@@ -40,7 +40,7 @@ class ConvexSet:
         self._walkers: Floats = points
 
     def contains(self, point: Floats, tolerance: float = 0.0) -> bool:
-        """Whether the point (dim,) is in S, or outside each of its borders by no more than the tolerance."""
+        """Return whether the point (dim,) is in S, or outside each of its borders by at most the tolerance."""
         return bool(np.linalg.norm(point) <= 1 + tolerance and (self.normals @ point <= self.bounds + tolerance).all())
 
     def width(self, direction: Floats) -> float:

@@ -57,9 +57,9 @@ class Elimination(Phased):
         width = math.sqrt(self.confidence(4) / (2 * previous))  # C_m
         yield from self.stabilise(bad, math.ceil(stabilising))
         for a in active:
-            found = yield from self.search(a)  # b_{m,a}
+            incentive = yield from self.search(a)  # b_{m,a}
             margin = self.factors.enlargement * (4 * width + 1 / stabilising) + self.mismatch(a)
-            yield hold(a, min(self.cap, found + margin), rounds=length)
+            yield hold(a, min(self.cap, incentive + margin), rounds=length)
 
     def stabilise(self, bad: list[int], rounds: int) -> Generator[Hold, Outcome, None]:
         """Play each bad arm for some rounds."""

@@ -81,11 +81,11 @@ class Exploratory(Phased):
 
             incentives = {}
             for a in active:  # repeated searches
-                found = [0.0] * self.searches
+                results = [0.0] * self.searches
                 for i in range(self.searches):
-                    found[i] = yield from self.search(a)
+                    results[i] = yield from self.search(a)
                 margin = self.margin(active, previous) + self.mismatch(a)
-                incentives[a] = [min(self.limit, b + margin) for b in sorted(found)]
+                incentives[a] = [min(self.limit, b + margin) for b in sorted(results)]
 
             for a in active:
                 yield from self.test_incentives(a, incentives[a], length)

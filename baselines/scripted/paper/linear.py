@@ -108,5 +108,5 @@ class LinearElimination(Phased):
                 outcome = yield offer(amounts)
                 question = questions.send(int(outcome.plays.argmax()))
         except StopIteration as end:
-            found: Floats = end.value
-            return found
+            point: Floats = end.value
+            return point

@@ -40,7 +40,7 @@ from pa_env.kernel.layout import Floats
 
 
 class Question(NamedTuple):
-    """Which of two arms does the agent play for these incentives, with none on the others?"""
+    """A question to the agent: one of two arms, for these incentives, with none on the others."""
 
     first: int  # a_t^1
     second: int  # a_t^2

@@ -107,7 +107,7 @@ class Ellipsoid:
         return middle
 
     def contains(self, point: Floats, tolerance: float = 1e-6) -> bool:
-        """Whether the point's projection on the span is inside."""
+        """Return whether the point's projection on the span is inside."""
         offset = self.axes @ point - self._centre
         return bool(offset @ np.linalg.solve(self.shape, offset) <= 1 + tolerance)
 

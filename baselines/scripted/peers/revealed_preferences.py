@@ -1,4 +1,4 @@
-"""What an agent's answers reveal about its means s: bounds on their differences, and the smallest s within them.
+"""Bounds that an agent's answers set on the differences of its means s, and the smallest s within them.
 
 An agent that plays arm k when pi is offered has s_a - s_k <= pi_k - pi_a for every a. ``limits[k, a]`` is the smallest
 such bound so far, infinite at first and for a = k.

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from baselines.rl.view import FIELDS, OVERALL, QUANTILES, RUNGS, Field, Overall, Sight, WithBeliefs, observe
-from baselines.scripted.ours.particle_filter import LAYOUT, Entry, fresh_memory
+from baselines.scripted.ours.particle_filter import LAYOUT, ParticleEntry, fresh_memory
 from pa_env.kernel.layout import NO_ARM
 from pa_env.wrappers import ForLearning
 
@@ -20,7 +20,7 @@ def games(copies: int, k: int = K, horizon: int = 30, agent: str = "empirical-me
 def test_a_view_says_what_the_particles_say() -> None:
     rng = np.random.default_rng(0)
     memory = fresh_memory(K, P, rng)
-    memory[Entry.HORIZON], memory[Entry.TIME] = 50, 9
+    memory[ParticleEntry.HORIZON], memory[ParticleEntry.TIME] = 50, 9
     own = LAYOUT.arrays(memory, K)
     own.means[:] = rng.random((K, P)) * (rng.random((K, P)) < 0.8)
     own.weights[:] = rng.dirichlet(np.ones(P))

@@ -20,7 +20,7 @@ from baselines import rl
 from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
 from baselines.rl.trained import NETWORK, Network, Trained, decide, draw_action
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, WithBeliefs
-from baselines.scripted.ours.particle_filter import LAYOUT, MARGIN, Draw, Entry
+from baselines.scripted.ours.particle_filter import LAYOUT, MARGIN, Draw, ParticleEntry
 from pa_env.kernel.draws import draw, uniform
 from pa_env.rules import read_key
 
@@ -94,7 +94,7 @@ def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sam
         np.testing.assert_allclose(net.logits.ravel(), wanted, atol=1e-5)
         action = int(net.logits.argmax())
         if sampled:
-            key = draw(np.uint64(read_key(memory, Entry.KEY)), principal.t)
+            key = draw(np.uint64(read_key(memory, ParticleEntry.KEY)), principal.t)
             action = draw_action(net.logits.ravel(), uniform(np.uint64(key), Draw.ACTION * 16 + 1))
         rungs.add(action % RUNGS)
         assert np.flatnonzero(offer).tolist() in ([], [action // RUNGS])
