@@ -107,8 +107,10 @@ def test_what_is_refused_before_anything_is_played(file: Path, tmp_path: Path) -
 
 
 HARMFUL = """
-import os
+import os, sys, time
+from pathlib import Path
 from pa_env.game import Game
+from baselines.benchmark.blocks import play_bytes
 from baselines.scripted.simple import Zero
 
 Game.totals = lambda *_: dict.fromkeys(Game.totals.__annotations__, 0.0)
@@ -127,6 +129,42 @@ class Loops(Zero):
     def rounds(self):
         while True:
             pass
+        yield
+
+class Prints(Zero):
+    def rounds(self):
+        print("as if it were a result", flush=True)
+        if not os.path.sameopenfile(1, 2):
+            raise RuntimeError("what it prints goes where results go")
+        yield from super().rounds()
+
+class Asks(Zero):
+    def rounds(self):
+        input("who?")
+        yield
+
+def pipe():
+    frame = sys._getframe()
+    while frame.f_code.co_name != "_serve":
+        frame = frame.f_back
+    return frame.f_locals["pipe"]
+
+class Forges(Zero):
+    def rounds(self):
+        data = Path("alone/blocks/tiny--ipa--0.parquet").read_bytes()
+        pipe().send_bytes(bytes(16) + b"+" + data)
+        yield from super().rounds()
+
+class Borrows(Zero):
+    def rounds(self):
+        play_bytes.__code__ = (lambda *_: open("alone/blocks/tiny--ipa--1.parquet", "rb").read()).__code__
+        yield from super().rounds()
+
+class Stammers(Zero):
+    def rounds(self):
+        os.write(pipe().fileno(), b"\\0\\0\\0\\x99half a message")
+        while True:
+            time.sleep(1)
         yield
 
 class EndsAtOnce(Zero):
@@ -154,6 +192,29 @@ def test_what_one_does_to_its_process_changes_nothing_for_others(harmful: str, t
     assert len(found) == 6
     assert contents(tmp_path / "alone" / "blocks").items() <= found.items()
     assert Path.cwd() == tmp_path
+
+
+def test_a_worker_answers_for_its_own_block_only(harmful: str, tmp_path: Path) -> None:
+    """Not with a message of its own, nor with the table of another, nor with half of one."""
+    run("zero", "ipa", out=Path("alone"))
+    names = ("Forges", "Borrows", "Stammers")
+    options = ("--seeds", "2", "--timeout", "1.5")
+    code, _ = run("zero", *(f"{harmful}:{name}" for name in names), "ipa", out=Path("out"), options=options)
+    assert code == 1
+    assert contents(tmp_path / "alone" / "blocks").items() <= contents(tmp_path / "out" / "blocks").items()
+    failures = contents(tmp_path / "out" / "failures")
+    for name, words in zip(names, (b"sent something else", b"its principal is not", b"took more than"), strict=True):
+        texts = [text for file, text in failures.items() if name in file]
+        assert len(texts) == 1 + (name != "Borrows")  # whose first block is played before it can change anything
+        assert all(words in text for text in texts), texts
+
+
+def test_what_one_prints_is_no_output_of_the_command_and_nobody_answers_it(harmful: str, tmp_path: Path) -> None:
+    code, output = run(f"{harmful}:Prints", f"{harmful}:Asks", out=Path("out"))
+    assert code == 1
+    assert "2 blocks failed" in output
+    failures = contents(tmp_path / "out" / "failures")
+    assert all("Asks" in name and b"EOFError" in text for name, text in failures.items())
 
 
 def test_one_that_never_ends_is_named_and_given_up(harmful: str, tmp_path: Path) -> None:
