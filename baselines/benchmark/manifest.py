@@ -17,59 +17,59 @@ SETTING = ("version", "agent", "instance", "n_arms", "dim", "horizon", "curve") 
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What the file says; raises if it is damaged, or of another format."""
+    """Read the manifest; raise if it is damaged, or of another format."""
     try:
-        noted: dict[str, Any] = json.loads(path.read_text())
-        wrong = _wrong(noted) if noted["format"] == FORMAT else None
+        notes: dict[str, Any] = json.loads(path.read_text())
+        wrong = _wrong(notes) if notes["format"] == FORMAT else None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         wrong = repr(error)
     if wrong:
         raise StoreError(f"{path} is damaged ({wrong}): mend it, or run into a new folder (--out)")
-    if noted["format"] != FORMAT:
-        raise _other(path, f"format {noted['format']}{OLD if noted['format'] in (1, 2) else ''}", FORMAT)
-    return noted
+    if notes["format"] != FORMAT:
+        raise _other(path, f"format {notes['format']}{OLD if notes['format'] in (1, 2) else ''}", FORMAT)
+    return notes
 
 
-def to_add_to(path: Path, overwrite: bool) -> dict[str, Any]:
-    """What the file says, or will say if it is not there or, to be overwritten, of other versions than ours."""
+def load_or_create(path: Path, overwrite: bool) -> dict[str, Any]:
+    """Return the stored manifest, or a fresh one if none exists or ``overwrite`` is set and versions differ."""
     ours = versions()
     fresh = {"format": FORMAT, **ours, "python": sys.version.split()[0], "commands": [], "tasks": {}, "principals": {}}
     try:
-        noted = read(path)
+        notes = read(path)
     except FileNotFoundError:
         return fresh
     for name, value in ours.items():
-        if noted[name] != value:
+        if notes[name] != value:
             if overwrite:
                 return fresh
             what = "the game's and the principals' code" if name == "code" else name
-            raise _other(path, f"{what} {noted[name]:.12}", f"{value:.12}")
-    return noted
+            raise _other(path, f"{what} {notes[name]:.12}", f"{value:.12}")
+    return notes
 
 
 def task_entry(task: Task, described: Mapping[str, Description]) -> dict[str, Any]:
-    """What is noted of a task besides its seeds: its setting, and labels and digests of users' own code in it."""
+    """The entry of a task without its seeds: its setting, and labels and digests of users' code in it."""
     own = {spec: described[spec] for spec in (task.agent, task.instance) if spec in described}
-    named = {spec: {"label": found.label, "digest": found.digest} for spec, found in own.items()}
+    named = {spec: {"label": facts.label, "digest": facts.digest} for spec, facts in own.items()}
     return {name: getattr(task, name) for name in SETTING} | {"own": named}
 
 
-def principal_entry(spec: str, described: Description, noted: Mapping[str, Any]) -> dict[str, Any]:
-    """What is noted of a principal: its digest, and its label, which no other has."""
-    taken = {entry["label"] for other, entry in noted.items() if other != spec}
+def principal_entry(spec: str, described: Description, notes: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of a principal: its digest, and its label, which no other has."""
+    taken = {entry["label"] for other, entry in notes.items() if other != spec}
     return {"label": spec if described.label in taken else described.label, "digest": described.digest}
 
 
 def _other(path: Path, theirs: str, ours: object) -> StoreError:
-    """The results beside this file are of another kind than ours."""
+    """The error that the results beside this file are of another kind than ours."""
     return StoreError(f"{path.parent} has results of {theirs}, and this is {ours}: name a new folder by --out")
 
 
-def _wrong(noted: dict[str, Any]) -> str | None:
+def _wrong(notes: dict[str, Any]) -> str | None:
     """The first thing that is of the wrong type."""
-    kinds: list[tuple[Any, type]] = [(noted[name], str) for name in (*versions(), "python")]
-    kinds += [(noted["commands"], list), *((command, str) for command in noted["commands"])]
-    kinds += [(noted["tasks"], dict), (noted["principals"], dict)]
-    kinds += [(task[name], int) for task in noted["tasks"].values() for name in ("version", "seeds", "horizon")]
-    kinds += [(entry["label"], str) for entry in noted["principals"].values()]
+    kinds: list[tuple[Any, type]] = [(notes[name], str) for name in (*versions(), "python")]
+    kinds += [(notes["commands"], list), *((command, str) for command in notes["commands"])]
+    kinds += [(notes["tasks"], dict), (notes["principals"], dict)]
+    kinds += [(task[name], int) for task in notes["tasks"].values() for name in ("version", "seeds", "horizon")]
+    kinds += [(entry["label"], str) for entry in notes["principals"].values()]
     return next((f"{value!r} must be a {kind.__name__}" for value, kind in kinds if not isinstance(value, kind)), None)

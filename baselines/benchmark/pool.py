@@ -59,7 +59,7 @@ class Worker:
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         if FORKS:
             multiprocessing.set_forkserver_preload(["baselines.benchmark.warm"])
-            with _interrupts_blocked():  # not while it waits for the server
+            with _interrupts_blocked():  # the start below waits for the server, and Ctrl-C ends that
                 multiprocessing.forkserver.ensure_running()
         with _without_main(), contextlib.nullcontext() if FORKS else _interrupts_blocked():
             self._process.start()
@@ -77,7 +77,7 @@ class Worker:
         """Let it call a function within ``timeout`` seconds."""
         self._nonce, self.deadline = secrets.token_bytes(NONCE), time.monotonic() + timeout
         with contextlib.suppress(OSError):  # it has died, which the inbox tells
-            self._pipe.send_bytes(cloudpickle.dumps((self._nonce, function, arguments)))
+            self._pipe.send_bytes(self._nonce + cloudpickle.dumps((function, arguments)))
 
     def answer(self, message: bytes) -> tuple[bytes | None, str | None]:
         """Return what the function returned, or else its traceback; ValueError if this is no answer to the last ask."""
@@ -132,13 +132,14 @@ def _serve(pipe: Pipe) -> None:
     with contextlib.suppress(OSError):  # the process that asks has ended
         pipe.send_bytes(b"")  # started
         while True:
-            nonce, function, arguments = cloudpickle.loads(asked.get())
+            message = asked.get()
             os.chdir(here)
             try:
+                function, arguments = cloudpickle.loads(message[NONCE:])
                 answer = DONE + function(*arguments)
             except BaseException:  # SystemExit too
                 answer = FAILED + traceback.format_exc().encode(errors="backslashreplace")
-            pipe.send_bytes(nonce + answer)
+            pipe.send_bytes(message[:NONCE] + answer)
 
 
 def call(timeout: float, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How far a sweep is: a bar on a terminal, elsewhere a line now and then."""
+"""Progress of a sweep: a bar on a terminal, elsewhere a line now and then."""
 
 import sys
 import time
@@ -13,12 +13,12 @@ OVERHEAD = 2_000  # rounds that take as long as what an episode needs beside the
 
 
 def work(block: Block) -> int:
-    """How long a block takes, in rounds."""
+    """The time that a block takes, in rounds."""
     return len(block.seeds) * (block.task.horizon + OVERHEAD)
 
 
 def announcement(blocks: Sequence[Block], missing: Sequence[Block]) -> str:
-    """What a sweep is about to play."""
+    """The line that says what a sweep is about to play."""
     tasks, principals = ({getattr(block, name) for block in blocks} for name in ("task", "principal"))
     episodes, kept = (sum(len(block.seeds) for block in part) for part in (missing, blocks))
     rounds = sum(len(block.seeds) * block.task.horizon for block in missing)
@@ -29,25 +29,25 @@ def announcement(blocks: Sequence[Block], missing: Sequence[Block]) -> str:
     )
 
 
-class Lines:
+class ProgressLines:
     """Lines of progress, for logs."""
 
     def __init__(self, total: int, blocks: int) -> None:
         self.total, self.blocks = total, blocks
         self.done = self.count = 0
-        self.begun = self.said = time.monotonic()
+        self.start = self.last = time.monotonic()
 
     def advance(self, block: Block) -> None:
-        """A block is done."""
+        """Note that a block is done."""
         self.done, self.count = self.done + work(block), self.count + 1
         now = time.monotonic()
-        if now - self.said >= EVERY and self.count < self.blocks:
-            self.said = now
-            left = (now - self.begun) * (self.total - self.done) / self.done
+        if now - self.last >= EVERY and self.count < self.blocks:
+            self.last = now
+            left = (now - self.start) * (self.total - self.done) / self.done
             print(f"{self.count:,} of {self.blocks:,} blocks; about {left:,.0f} s left", file=sys.stderr, flush=True)
 
 
-class Bar:
+class ProgressBar:
     """A bar."""
 
     def __init__(self, progress: Any, total: int, blocks: int) -> None:
@@ -55,13 +55,13 @@ class Bar:
         self.bar = progress.add_task("playing", total=total, count=0, blocks=blocks)
 
     def advance(self, block: Block) -> None:
-        """A block is done."""
+        """Note that a block is done."""
         self.count += 1
         self.progress.update(self.bar, advance=work(block), count=self.count)
 
 
 @contextmanager
-def shown(blocks: Sequence[Block], missing: Sequence[Block], quiet: bool) -> Iterator[Any]:
+def show_progress(blocks: Sequence[Block], missing: Sequence[Block], quiet: bool) -> Iterator[Any]:
     """Say what will be played, then show how far it is: call ``advance`` on what is yielded with each block done."""
     from rich.console import Console
     from rich.progress import Progress, TextColumn
@@ -70,11 +70,11 @@ def shown(blocks: Sequence[Block], missing: Sequence[Block], quiet: bool) -> Ite
     if not quiet:
         print(announcement(blocks, missing), file=sys.stderr, flush=True)
     if quiet or not console.is_terminal:
-        lines = Lines(total, len(missing))
-        lines.said = float("inf") if quiet else lines.said
+        lines = ProgressLines(total, len(missing))
+        lines.last = float("inf") if quiet else lines.last
         yield lines
         return
     columns = (*Progress.get_default_columns(), TextColumn("{task.fields[count]} of {task.fields[blocks]} blocks"))
     # Blocks differ in length, and come in an order: a speed over seconds would say nothing about the rest.
     with Progress(*columns, console=console, transient=True, speed_estimate_period=600) as progress:
-        yield Bar(progress, total, len(missing))
+        yield ProgressBar(progress, total, len(missing))

@@ -16,7 +16,7 @@ from baselines.files import StoreError
 
 
 class Results(NamedTuple):
-    """What a folder holds."""
+    """The contents of a folder."""
 
     manifest: dict[str, Any]
     """benchmark.json."""
@@ -34,41 +34,41 @@ class Results(NamedTuple):
 
 
 def read(directory: Path) -> Results:
-    """Everything in the folder; tasks and principals come in the order in which they were first asked for."""
+    """Read everything in the folder; tasks and principals come in the order in which they were first asked for."""
     path = Store(directory).manifest
     try:
-        noted = manifest.read(path)
+        notes = manifest.read(path)
     except FileNotFoundError:
         raise StoreError(
             f"{directory} has no results (no benchmark.json): name a folder that `pa-bench run` wrote"
         ) from None
-    failures = _failures(directory, noted)
+    failures = _failures(directory, notes)
     files = sorted((directory / "blocks").glob("[!.]*.parquet"))
     if not files:
         why = f"its blocks failed ({listed(failures)}), see {directory / 'failures'}" if failures else "none was played"
         raise StoreError(f"{directory} has no results: {why}; `pa-bench run` plays what is missing")
-    place = {name: i for part in ("tasks", "principals") for i, name in enumerate(noted[part])}
+    place = {name: i for part in ("tasks", "principals") for i, name in enumerate(notes[part])}
     blocks = []
     for file in files:
         table = read_block(file)
         task, principal, seed = (table[name][0].as_py() for name in ("task", "principal", "seed"))
         if file.stem != f"{file_name(task)}--{file_name(principal)}--{seed}":
             raise StoreError(f"{file} holds another block than its name says: delete it")
-        if task not in noted["tasks"] or principal not in noted["principals"]:
+        if task not in notes["tasks"] or principal not in notes["principals"]:
             raise StoreError(f"{file} is not noted in {path}: delete it, if it does not belong there")
         blocks.append((place[task], place[principal], seed, table))
     blocks.sort(key=lambda block: block[:3])
     arms = {}
-    for i, task in enumerate(noted["tasks"]):
+    for i, task in enumerate(notes["tasks"]):
         own = [table for of, _, _, table in blocks if of == i]
         if own:
             arms[task] = {name: _square(pa.concat_tables(own)[name]) for name in OF_ARMS}
     rows = pa.concat_tables(table for *_, table in blocks).drop_columns(list(OF_ARMS)).to_pandas()
-    named = [noted["principals"], *(task["own"] for task in noted["tasks"].values())]
+    named = [notes["principals"], *(task["own"] for task in notes["tasks"].values())]
     labels = {spec: entry["label"] for entries in named for spec, entry in entries.items()}
     for column in ("principal", "agent", "instance"):
         rows[column] = rows[column].map({spec: labels.get(spec, spec) for spec in rows[column].unique()})
-    return Results(noted, rows, arms, failures)
+    return Results(notes, rows, arms, failures)
 
 
 def _square(lists: pa.ChunkedArray) -> NDArray[Any]:
@@ -78,16 +78,16 @@ def _square(lists: pa.ChunkedArray) -> NDArray[Any]:
 
 
 def listed(failures: Counter[tuple[str, str]]) -> str:
-    """Who failed where, and how often."""
+    """The principals and tasks of failures, and how many there were."""
     return ", ".join(f"{principal} in {task}: {count}" for (task, principal), count in failures.items())
 
 
-def _failures(directory: Path, noted: dict[str, Any]) -> Counter[tuple[str, str]]:
-    """Counted by the names of their files; a block that is there has not failed, whatever was left behind."""
+def _failures(directory: Path, notes: dict[str, Any]) -> Counter[tuple[str, str]]:
+    """Count failures by the names of their files; a block that is there has not failed, whatever was left behind."""
     whose = {
         f"{file_name(task)}--{file_name(spec)}": (task, entry["label"])
-        for task in noted["tasks"]
-        for spec, entry in noted["principals"].items()
+        for task in notes["tasks"]
+        for spec, entry in notes["principals"].items()
     }
     failed = sorted(path.stem for path in (directory / "failures").glob("[!.]*.txt"))
     there = {path.stem for path in (directory / "blocks").glob("[!.]*.parquet")}

@@ -70,11 +70,11 @@ class Store:
         return seeds
 
     def has(self, block: Block) -> bool:
-        """Whether all seeds of the block are there."""
+        """Return True if all seeds of the block are there."""
         return len(self.kept(block)) >= len(block.seeds)
 
     def done(self, block: Block) -> bool:
-        """Whether the block is done; if so, removes the file of an earlier failure, in case ``keep`` was killed."""
+        """Return True if the block is done; then remove the file of an earlier failure, in case ``keep`` was killed."""
         there = self.has(block)
         if there:
             self.failure(block).unlink(missing_ok=True)
@@ -91,30 +91,30 @@ class Store:
             described: their principals, and users' own agents and instances, by their specs.
             overwrite: delete such results instead of refusing.
         """
-        noted = manifest.to_add_to(self.manifest, overwrite)
+        notes = manifest.load_or_create(self.manifest, overwrite)
         known = self.manifest.read_bytes() if self.manifest.exists() else b""
-        if not noted["tasks"]:
+        if not notes["tasks"]:
             self._make_way("*", "was played by other code", overwrite)
-        if command not in noted["commands"]:
-            noted["commands"].append(command)
+        if command not in notes["commands"]:
+            notes["commands"].append(command)
         for task in {block.task.name: block.task for block in blocks}.values():
-            before, now = noted["tasks"].get(task.name, {}), manifest.task_entry(task, described)
+            before, now = notes["tasks"].get(task.name, {}), manifest.task_entry(task, described)
             changed = [name for name in now if before and before[name] != now[name]]
             if changed:
                 of = " and ".join(f"{name} {before[name]} (now {now[name]})" for name in changed)
                 why = "before its agent or instance was changed" if changed == ["own"] else f"with {of}"
                 self._make_way(f"{file_name(task.name)}--*", f"was played {why}", overwrite)
             wanted = max(block.seeds[-1] + 1 for block in blocks if block.task.name == task.name)
-            noted["tasks"][task.name] = now | {"seeds": max(before.get("seeds", 0), wanted)}
+            notes["tasks"][task.name] = now | {"seeds": max(before.get("seeds", 0), wanted)}
         for spec in dict.fromkeys(block.principal for block in blocks):
-            now = manifest.principal_entry(spec, described[spec], noted["principals"])
-            before = noted["principals"].get(spec, now)
+            now = manifest.principal_entry(spec, described[spec], notes["principals"])
+            before = notes["principals"].get(spec, now)
             if before["digest"] != now["digest"]:
                 self._make_way(f"*--{file_name(spec)}--*", f"was played before {spec} was changed", overwrite)
-            noted["principals"][spec] = now
+            notes["principals"][spec] = now
         for folder in FOLDERS:
             (self.directory / folder).mkdir(exist_ok=True)
-        text = (json.dumps(noted, indent=2) + "\n").encode()
+        text = (json.dumps(notes, indent=2) + "\n").encode()
         if text != known:
             write_whole(self.manifest, text)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from baselines.benchmark import pool, ray
 from baselines.benchmark.blocks import NO_OBJECTS, Block, BlockResult
 from baselines.benchmark.plan import Plan
-from baselines.benchmark.progress import shown
+from baselines.benchmark.progress import show_progress
 from baselines.benchmark.store import locked
 from baselines.registry import Description
 from pa_env.checks import at_least, known, whole
@@ -83,7 +83,7 @@ def run(
                 for block in planned.blocks
                 if block in absent
             ]
-        with shown(planned.blocks, missing, quiet) as progress:
+        with show_progress(planned.blocks, missing, quiet) as progress:
             for result in engine.play(missing, planned.described):
                 store.keep(result)
                 progress.advance(result.block)
