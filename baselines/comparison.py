@@ -2,7 +2,7 @@
 
 >>> import baselines
 >>> comparison = baselines.compare(["profit-target", "zero"], horizon=100, seeds=50)
->>> comparison.table.index.tolist()  # the least regret first
+>>> comparison.table.index.tolist()  # the most utility first, as in all short games
 ['profit-target', 'zero']
 >>> bool(comparison.difference("profit-target", "zero").loc["regret", "high"] < 0)
 True
@@ -11,6 +11,7 @@ True
 import html
 import math
 import os
+import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from baselines.registry import PrincipalLike
 
-HEADINGS = {"regret": "R_T", "regret_oracle": "R_T^oracle", "utility": "utility"}  # of the readable tables
+HEADINGS = {"utility": "utility", "regret": "R_T", "regret_oracle": "R_T^oracle"}  # of the readable tables
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
 POOL_AFTER_S = 2.0  # about the pool's start-up cost
 WIDEST = 34  # letters of a label in a terminal
@@ -96,7 +97,8 @@ def compare(
     for block in blocks:
         sums[block.principal].append(parts[block])
     samples = {label: np.concatenate(arrays, axis=1) for label, arrays in sums.items()}
-    return Comparison(_about(setting, objects, task), setting.checkpoints, np.array(chosen), samples, privileged)
+    about = _about(setting, objects, task)
+    return Comparison(about, setting.agent, setting.checkpoints, np.array(chosen), samples, privileged)
 
 
 def _check(block: Block, objects: Objects) -> bool:
@@ -156,6 +158,7 @@ class Comparison:
 
     Args:
         setting: agent, instance, K and T, in words.
+        agent: its name.
         checkpoints: (C,), in rounds played.
         seeds: (N,), of the episodes.
         samples: for each principal the sums (S, N, C) of every score in :data:`pa_env.kernel.layout.SCORES`, of every
@@ -164,6 +167,7 @@ class Comparison:
     """
 
     setting: str
+    agent: str
     checkpoints: Integers
     seeds: Integers
     samples: dict[str, Floats]
@@ -180,7 +184,10 @@ class Comparison:
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        """A row for each principal, sorted by mean R_T, with six columns for each score at the horizon.
+        """A row for each principal, with six columns for each score at the horizon.
+
+        It is sorted by R_T, or by utility in games of at most ``tasks.SHORT`` rounds and against agents that ignore the
+        beliefs which R_T is measured against. :attr:`verdict` has both orders.
 
         They are ``regret`` (its mean), ``regret_low`` and ``regret_high`` (ends of its interval), ``regret_median``,
         ``regret_q05`` and ``regret_q95`` (quantiles over seeds), and likewise for the other scores.
@@ -188,6 +195,7 @@ class Comparison:
         import pandas as pd
 
         from baselines.benchmark.statistics import mean_interval
+        from baselines.benchmark.summaries import ORDERS, ranking_score
 
         rows = {}
         for label in self.samples:
@@ -198,8 +206,28 @@ class Comparison:
             rows[label] = {
                 score + end: values[k] for k, score in enumerate(self.scores) for end, values in columns.items()
             }
-        found = pd.DataFrame.from_dict(rows, orient="index").sort_values("regret", kind="stable")
-        return found.rename_axis("principal")
+        score = ranking_score(self.agent, int(self.checkpoints[-1]))
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        return table.sort_values(score, ascending=ORDERS[score] > 0, kind="stable").rename_axis("principal")
+
+    @cached_property
+    def verdict(self) -> str:
+        """The most utility and the least R_T, who is not separated from them, and what could have been shown."""
+        import pandas as pd
+
+        from baselines.benchmark.standings import verdicts
+        from baselines.benchmark.summaries import summarise
+
+        horizon = int(self.checkpoints[-1])
+        same = {"task": "", "agent": self.agent, "seed": self.seeds, "rounds": horizon, "horizon": horizon}
+        contenders = [label for label in self.samples if not self.privileged[label]]
+        if not contenders:
+            return "Only privileged principals played."
+        rows = [
+            pd.DataFrame({**same, "principal": label, **dict(zip(SCORES, self.samples[label][..., -1], strict=True))})
+            for label in contenders
+        ]
+        return verdicts(summarise(pd.concat(rows)))[""]
 
     def difference(self, a: str, b: str) -> "pd.DataFrame":
         """Paired differences: the scores of ``a`` minus those of ``b`` in the same episodes.
@@ -272,21 +300,21 @@ class Comparison:
         from baselines.benchmark.statistics import Estimate
         from baselines.benchmark.tables import records
 
-        lines = [["principal", "R_T", "median", "95%", "R_T^oracle", "utility"]]
+        lines = [["principal", "utility", "R_T", "median", "95%", "R_T^oracle"]]
         for label, row in zip(self._labels(), records(self.table), strict=True):
             shortened = label if len(label) <= WIDEST else "…" + label[1 - WIDEST :]
             spread = (number(row["regret_median"]), number(row["regret_q95"]))
             means = [plus_minus(Estimate.of(row, score)) for score in HEADINGS]
-            lines.append([shortened, means[0], *spread, *means[1:]])
+            lines.append([shortened, *means[:2], *spread, *means[2:]])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = ("  ".join([f"{row[0]:<{widths[0]}}", *map(str.rjust, row[1:], widths[1:])]) for row in lines)
-        return "\n".join([f"{self.setting}\n{self._counts()}", *text])
+        return "\n".join([f"{self.setting}\n{self._counts()}", *text, *textwrap.wrap(self.verdict, 100)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         shown: str = self._readable().to_html(index=False, border=0)
-        return f"<p>{html.escape(self.setting)}; {self._counts()}</p>{shown}"
+        return f"<p>{html.escape(self.setting)}; {self._counts()}</p>{shown}<p>{html.escape(self.verdict)}</p>"
 
     def _counts(self) -> str:
         return f"{self.seeds.size:,} episodes of each; means with 95% intervals, median and 95% quantile of R_T"
@@ -308,4 +336,5 @@ class Comparison:
         means = {heading: [with_interval(row, score) for row in rows] for score, heading in HEADINGS.items()}
         spread = {"median": "regret_median", "95%": "regret_q95"}
         spreads = {heading: [number(row[column]) for row in rows] for heading, column in spread.items()}
-        return pd.DataFrame({"principal": self._labels(), "R_T": means.pop("R_T"), **spreads, **means})
+        last = means.pop("R_T^oracle")
+        return pd.DataFrame({"principal": self._labels(), **means, **spreads, "R_T^oracle": last})

@@ -50,6 +50,11 @@ def ignores_beliefs(agent: str) -> bool:
     return name in AGENTS and AGENTS[name].low_regret
 
 
+def ranking_score(agent: str, horizon: int) -> str:
+    """The score that sorts a task: "utility" if it is short or its agent ignores its beliefs, else "regret"."""
+    return "utility" if horizon <= SHORT or ignores_beliefs(agent) else "regret"
+
+
 def linear_at_the_end(cells: pd.DataFrame) -> float:
     """Share of one principal's runs whose regret still grows linearly at the horizon.
 
@@ -126,7 +131,7 @@ def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
     final = cells[cells["rounds"] == cells["horizon"]]
     agent, horizon = final["agent"].iloc[0], int(final["horizon"].iloc[0])
     ignored = ignores_beliefs(agent)
-    ranked_by = "utility" if ignored or horizon <= SHORT else "regret"
+    ranked_by = ranking_score(agent, horizon)
     seeds = final.groupby("principal")["seed"].unique()
     shared = final[final["seed"].isin(functools.reduce(np.intersect1d, seeds))]
     comparisons = {score: _compare(final, shared, score) for score in ORDERS if score == "utility" or not ignored}

@@ -107,10 +107,25 @@ def test_it_shows_itself(found: Comparison) -> None:
     text = str(found)
     assert repr(found) == text
     assert max(map(len, text.splitlines())) <= 100
-    assert [line.split("  ")[0] for line in text.splitlines()[3:]] == ["oracle (privileged)", "profit-target", "zero"]
+    assert [line.split("  ")[0] for line in text.splitlines()[3:6]] == ["oracle (privileged)", "profit-target", "zero"]
+    assert " ".join(text.splitlines()[6:]) == found.verdict
     assert "30 episodes" in text
     assert "T = 60" in text
     assert found._repr_html_().count("<tr") == 4
+
+
+def test_both_orders_are_told(found: Comparison) -> None:
+    """And who is not separated from the best, on how many seeds, and what those could have shown."""
+    most, least = found.verdict.split(" Least R_T: ")
+    assert most.startswith("Most utility: profit-target, ")
+    assert "not separated on 30 seeds: zero (" in most
+    assert least.startswith("profit-target, ")
+    against = compare(["zero", "ipa", "oracle"], agent="exp3", horizon=1200, seeds=12)
+    assert against.verdict.endswith("R_T ranks nobody: exp3 does not act on the beliefs behind it.")
+    assert against.table["utility"].is_monotonic_decreasing
+    assert compare(["oracle"], horizon=10, seeds=2).verdict == "Only privileged principals played."
+    long = compare(["zero", "ipa"], agent="oracle", horizon=1001, seeds=12)
+    assert long.table["regret"].is_monotonic_increasing
 
 
 def test_labels_are_escaped_and_shortened() -> None:
