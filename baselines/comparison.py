@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from baselines.registry import PrincipalLike
 
-HEADINGS = {"utility": "utility", "regret": "R_T", "regret_oracle": "R_T^oracle"}  # of the readable tables
+READABLE = {"utility": "utility", "regret": "R_T", "regret_oracle": "R_T^oracle"}  # of the readable tables
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
 POOL_AFTER_S = 2.0  # about the pool's start-up cost
 WIDEST = 34  # letters of a label in a terminal
@@ -291,7 +291,7 @@ class Comparison:
 
         shown = self._readable()
         shown["principal"] = shown["principal"].map(escaped)
-        heads = {heading: SYMBOLS[score] for score, heading in HEADINGS.items()} | {"95%": r"95\%"}
+        heads = {heading: SYMBOLS[score] for score, heading in READABLE.items()} | {"95%": r"95\%"}
         text: str = shown.rename(columns=heads).to_latex(index=False, column_format="l" + "r" * (shown.shape[1] - 1))
         return text
 
@@ -304,7 +304,7 @@ class Comparison:
         for label, row in zip(self._labels(), records(self.table), strict=True):
             shortened = label if len(label) <= WIDEST else "…" + label[1 - WIDEST :]
             spread = (number(row["regret_median"]), number(row["regret_q95"]))
-            means = [plus_minus(Estimate.of(row, score)) for score in HEADINGS]
+            means = [plus_minus(Estimate.of(row, score)) for score in READABLE]
             lines.append([shortened, *means[:2], *spread, *means[2:]])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = ("  ".join([f"{row[0]:<{widths[0]}}", *map(str.rjust, row[1:], widths[1:])]) for row in lines)
@@ -333,7 +333,7 @@ class Comparison:
         from baselines.benchmark.tables import records, with_interval
 
         rows = list(records(self.table))
-        means = {heading: [with_interval(row, score) for row in rows] for score, heading in HEADINGS.items()}
+        means = {heading: [with_interval(row, score) for row in rows] for score, heading in READABLE.items()}
         spread = {"median": "regret_median", "95%": "regret_q95"}
         spreads = {heading: [number(row[column]) for row in rows] for heading, column in spread.items()}
         last = means.pop("R_T^oracle")

@@ -22,10 +22,9 @@ from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import estimate
 from baselines.comparison import compare
 from baselines.reproduce.claim import Claim, Evidence, Measurement, Study
-from baselines.rl.evaluate import SCORES
+from baselines.rl.evaluate import PLAYED_SCORES
 from baselines.tasks import task
-from pa_env.kernel.layout import SCORES as ALL_SCORES
-from pa_env.kernel.layout import Floats
+from pa_env.kernel.layout import SCORES, Floats
 from pa_env.wrappers import ForLearning
 
 TASK = "k5-t200-uniform"
@@ -97,7 +96,7 @@ def outcome(learner: Learner, steps: int, seed: int, episodes: int) -> dict[str,
     except (ArithmeticError, ValueError, RuntimeError) as error:
         message = str(error).partition("\n")[0]
         return {"error": f"{type(error).__name__}: {message}", "minutes": (time.monotonic() - start) / 60}
-    scores = {name: sums[name].tolist() for name in SCORES}
+    scores = {name: sums[name].tolist() for name in PLAYED_SCORES}
     return {"scores": scores, "rounds": int(model.num_timesteps), "minutes": (time.monotonic() - start) / 60}
 
 
@@ -148,7 +147,7 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     outcomes: dict[str, list[dict[str, Any]]] = {}
     for (name, _seed), measurement in measurements(evidence.study).items():
         outcomes.setdefault(name, []).append(evidence.values[measurement.name])
-    seeds, score = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes), ALL_SCORES.index("expected_utility")
+    seeds, score = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes), SCORES.index("expected_utility")
     scripts = {name: sums[score, :, -1] for name, sums in compare(SCRIPTS, task=TASK, seeds=seeds).samples.items()}
     zero = scripts["zero"]
     lines = ["| principal | utility | more than `zero` | by seed | minutes |", "|---|---|---|---|---|"]

@@ -20,7 +20,7 @@ from baselines.benchmark.summaries import privileged
 from baselines.benchmark.tables import REGRETS
 from baselines.registry import is_trained, label
 from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Study
-from baselines.rl.evaluate import SCORES
+from baselines.rl.evaluate import PLAYED_SCORES
 from baselines.tasks import tasks
 from pa_env.kernel.layout import Floats
 
@@ -43,7 +43,7 @@ def score_tables(cells: Iterator[Cell], scores: CellScores) -> Tables:
     """All scores of the cells that were played."""
     tables: Tables = {}
     for task, spec, episodes in cells:
-        values = {name: scores.score(task, spec, name)[:episodes] for name in SCORES}
+        values = {name: scores.score(task, spec, name)[:episodes] for name in PLAYED_SCORES}
         if values["regret"].size:
             tables.setdefault(task.name, {})[spec] = values
     return tables

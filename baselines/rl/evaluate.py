@@ -1,4 +1,4 @@
 """Scores of trained principals, and the seeds of trials."""
 
-SCORES = ("utility", "expected_utility", "regret", "regret_oracle")
+PLAYED_SCORES = ("utility", "expected_utility", "regret", "regret_oracle")
 TRIAL_SEEDS = 6 * 10**8  # first seed of tables that are looked at while policies are chosen

@@ -28,7 +28,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 import pa_env  # noqa: F401 - registers the environments
-from baselines.rl.evaluate import SCORES
+from baselines.rl.evaluate import PLAYED_SCORES
 from baselines.tasks import Task
 from pa_env.checks import known
 from pa_env.kernel.layout import Floats
@@ -208,12 +208,12 @@ def play_out(games: Games, model: Any, seeds: Sequence[int], deterministic: bool
         deterministic: play the model's likeliest actions; else actions are drawn.
     """
     observations, _ = games.reset(seed=list(seeds))  # type: ignore[arg-type] # ours takes a list
-    sums = {score: np.zeros(games.num_envs) for score in SCORES}
+    sums = {score: np.zeros(games.num_envs) for score in PLAYED_SCORES}
     state, starts = None, np.ones(games.num_envs, np.bool_)
     for _ in range(horizon_of(games)):
         actions, state = model.predict(observations, state, starts, deterministic)
         observations, _, _, _, info = games.step(actions)
         starts = np.zeros(games.num_envs, np.bool_)
-        for score in SCORES:
+        for score in PLAYED_SCORES:
             sums[score] += info[score]
     return sums

@@ -20,7 +20,7 @@ from baselines.benchmark.statistics import estimate
 from baselines.benchmark.summaries import summarise
 from baselines.reproduce import ablations, table1, theorems, who_wins
 from baselines.reproduce.claim import CellScores, Study
-from baselines.rl.evaluate import SCORES
+from baselines.rl.evaluate import PLAYED_SCORES
 from baselines.tasks import Task, task
 from pa_env.kernel.layout import Floats
 
@@ -158,6 +158,6 @@ def test_trained() -> None:
     for name in TRAINED:
         theirs = only(text, principal=name)
         played = rows(made, name, int(theirs["episodes"].replace(",", "")))
-        own: dict[str, Any] = {score: played[score].to_numpy() for score in SCORES}
+        own: dict[str, Any] = {score: played[score].to_numpy() for score in PLAYED_SCORES}
         means = [plus_minus(estimate(own[score])) for score in ("utility", "regret", "regret_oracle")]
         assert [theirs[head] for head in ("utility", "R_T", "R_T^oracle")] == means
