@@ -88,7 +88,7 @@ def too_large(base: type[Elimination], runs: int, horizon: int) -> Count:
     The confidence logarithm of the bound is scaled like the principal's.
     """
 
-    class Noting(Watched, base):  # type: ignore[valid-type, misc]
+    class NotingHolds(Watched, base):  # type: ignore[valid-type, misc]
         def note(self, request: Hold, outcome: Outcome) -> None:
             phase = self.phases[-1]
             if phase.number == 1 or request.rounds != phase.length or len(request.arms) > 1:
@@ -99,33 +99,33 @@ def too_large(base: type[Elimination], runs: int, horizon: int) -> Count:
             bound += 4 / self.horizon + math.ceil(math.log2(self.horizon)) / previous
             self.log.append(request.amounts[0] > self.before.max() - self.mu[request.target] + bound)
 
-    principal, _ = play(Noting, runs, horizon)
+    principal, _ = play(NotingHolds, runs, horizon)
     return Count(sum(principal.log), len(principal.log))
 
 
 def too_small(base: type[Elimination], runs: int, horizon: int) -> Count:
     """lem:search_end_bma_diff: searches that end at or below the optimal incentive pi*_a(t)."""
 
-    class Noting(Watched, base):  # type: ignore[valid-type, misc]
+    class NotingSearches(Watched, base):  # type: ignore[valid-type, misc]
         def search(self, arm: int) -> Search:
             incentive = yield from super().search(arm)
             self.log.append(incentive <= self.before.max() - self.before[arm])
             return float(incentive)
 
-    principal, _ = play(Noting, runs, horizon)
+    principal, _ = play(NotingSearches, runs, horizon)
     return Count(sum(principal.log), len(principal.log))
 
 
 def too_few_plays(base: type[Exploratory], runs: int, horizon: int, agent: ScriptedAgent = TARGETING) -> Count:
     """lem:sufficient_plays_active_arms: active arms played fewer than T_m times before the tests of phase m."""
 
-    class Noting(Watched, base):  # type: ignore[valid-type, misc]
+    class NotingTests(Watched, base):  # type: ignore[valid-type, misc]
         def test_incentives(self, arm: int, incentives: list[float], length: int) -> Generator[Hold, Outcome, None]:
             before = int(self.plays[arm])
             yield from super().test_incentives(arm, incentives, length)
             self.log.append(int(self.plays[arm]) - before < length)
 
-    principal, _ = play(Noting, runs, horizon, agent, c0=agent.c0)
+    principal, _ = play(NotingTests, runs, horizon, agent, c0=agent.c0)
     return Count(sum(principal.log), len(principal.log))
 
 
