@@ -1,0 +1,288 @@
+"""The exact optimum of tiny games, which no principal that is told no secrets passes in expectation.
+
+Two arms, Bernoulli rewards, theta and mu independent with Beta priors, and the empirical-mean agent (initial means 0,
+ties to arm 0). Only finitely many offers differ, because beliefs are fractions: with d = muhat_1 - muhat_0, an offer
+decides which values of d play arm 0. A price v >= 0 on arm 0 moves d <= v to arm 0, a price -v > 0 on arm 1 moves d >= v
+to arm 1. The second takes ``HAIR`` more, because ties go to arm 0; the value leaves that out. Paying on both arms is
+never better.
+
+A state is how often each arm was played, the principal's successes x on them, and the law of the agent's successes s
+given all of its answers. The law does not depend on x. A *node* is therefore a law with the values for all x. Nodes are
+listed level by level from the first round on, equal ones are merged, and values come back from the last round.
+
+>>> round(solve(3).value, 6)
+1.583333
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betainc
+
+from baselines.principal import Principal, Rounds, follow
+from pa_env.checks import at_least, known, whole
+from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.rules import Rule, compile_rule
+
+LONGEST = 10  # rounds
+HAIR = 1e-9  # paid above a price so that rounding and ties do not decide
+MERGED = 2.0**32  # laws that agree to 1 / MERGED in each probability are one node
+NOWHERE = -1  # in the place of a node: the answer has probability 0, or another offer does the same for less
+QUADRATURE = 16  # points in each piece: exact for polynomials of degree 31, which uniform priors do not reach
+UNIFORM = (1.0, 1.0)
+OBJECTIVES = ("utility", "regret")
+
+Prior = tuple[float, float]  # a and b of a Beta law
+Plays = tuple[int, int]  # of the two arms
+
+
+class Solution(NamedTuple):
+    """An optimal policy."""
+
+    value: float  # expected utility, or expected R_T, of the whole game
+    policy: Floats  # (rows, 6): prices on the arms, then the next row after arm 0 failed, succeeded, arm 1 likewise
+    states: int  # how many there are
+
+
+@dataclass
+class Level:
+    """All N nodes with the same plays of the arms: C offers, S pairs of the agent's successes, X of the principal's.
+
+    Args:
+        plays: n_0 and n_1.
+        laws: (N, S), probabilities of the pairs of successes, in increasing order of d.
+    """
+
+    plays: Plays
+    laws: Floats
+
+    def __post_init__(self) -> None:
+        pairs = successes(self.plays)
+        gaps = pairs[:, 1] * max(1, self.plays[0]) - pairs[:, 0] * max(1, self.plays[1])  # d, as integers
+        order = np.argsort(gaps, kind="stable")
+        self.successes, gaps = pairs[order], gaps[order]
+        scale = max(1, self.plays[0]) * max(1, self.plays[1])
+        # (first pair that plays arm 1, prices, the pairs whose d is the price)
+        self.offers = [(int(np.searchsorted(gaps, 0, "right")), (0.0, 0.0), slice(0, len(pairs)))]
+        for gap in np.unique(gaps):
+            first, last = (int(np.searchsorted(gaps, gap, side)) for side in ("left", "right"))
+            if gap > 0:
+                self.offers.append((last, (gap / scale, 0.0), slice(first, last)))
+            else:
+                self.offers.append((first, (0.0, -gap / scale), slice(first, last)))
+        self.children = np.full((len(self.offers), 2, len(self.laws)), NOWHERE, np.int32)
+        self.values: Floats = np.empty(0)  # (N, X)
+        self.best: Integers = np.empty(0, np.int64)  # (N, X), an offer
+
+    def place(self) -> Integers:
+        """Return the column of ``laws`` of each pair of successes, (n_0 + 1, n_1 + 1)."""
+        columns = np.empty((self.plays[0] + 1, self.plays[1] + 1), np.int64)
+        columns[tuple(self.successes.T)] = np.arange(len(self.successes))
+        return columns
+
+
+def successes(plays: Plays) -> Integers:
+    """Return all pairs of successes (pairs, 2) in so many plays of the two arms."""
+    return np.stack(np.meshgrid(*(np.arange(n + 1) for n in plays), indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+@functools.cache
+def solve(horizon: int, objective: str = "utility", theta: Prior = UNIFORM, mu: Prior = UNIFORM) -> Solution:
+    """Return the optimal policy of a game with two arms.
+
+    Args:
+        horizon: T, at most ``LONGEST``.
+        objective: "utility", which is maximised, or "regret", R_T, which is minimised.
+        theta: a and b of the Beta prior of the principal's means; (1, 1) is uniform.
+        mu: the same for the agent's means.
+    """
+    horizon = whole("horizon", horizon, 1, LONGEST)
+    known("objective", objective, OBJECTIVES)
+    for name, prior in (("theta", theta), ("mu", mu)):
+        if not (isinstance(prior, tuple) and len(prior) == 2):
+            raise ValueError(f"{name} = {prior!r} must be a tuple (a, b), the parameters of a Beta law")
+        for parameter in prior:
+            at_least(name, parameter, 1e-3)
+    levels = {(0, 0): Level((0, 0), np.ones((1, 1)))}
+    for t in range(1, horizon):
+        for n in range(t + 1):
+            levels[n, t - n] = grown(levels, (n, t - n), mu)
+    for plays in reversed(levels):
+        evaluate(levels, plays, horizon, objective, theta)
+    value = float(levels[0, 0].values[0, 0])
+    states = sum(level.values.size for level in levels.values())
+    return Solution(value if objective == "utility" else -value, policy(levels, horizon), states)
+
+
+def grown(levels: dict[Plays, Level], plays: Plays, mu: Prior) -> Level:
+    """Return the level of these plays, and enter its nodes as children of the levels that lead to it."""
+    parts: list[Floats] = []
+    edges: list[tuple[Integers, Integers]] = []  # of each part: the children to be filled, and their rows
+    place = Level(plays, np.empty((0, (plays[0] + 1) * (plays[1] + 1)))).place()
+    for arm in range(2):
+        before = (plays[0] - (arm == 0), plays[1] - (arm == 1))
+        if before not in levels:
+            continue
+        parent = levels[before]
+        n, s = before[arm], parent.successes[:, arm]
+        chance = (s + mu[0]) / (n + mu[0] + mu[1])  # of a success: a Polya urn
+        lost = place[tuple(parent.successes.T)]
+        won = place[parent.successes[:, 0] + (arm == 0), parent.successes[:, 1] + (arm == 1)]
+        for c, (first, _, at_price) in enumerate(parent.offers):
+            some = slice(0, first) if arm == 0 else slice(first, None)
+            probability = parent.laws[:, some].sum(axis=1)
+            rows = np.flatnonzero((probability > 0) & (parent.laws[:, at_price].sum(axis=1) > 0))
+            law = parent.laws[rows, some] / probability[rows, None]
+            child = np.zeros((len(rows), place.size))
+            child[:, lost[some]] = law * (1 - chance[some])
+            child[:, won[some]] += law * chance[some]
+            parts.append(child)
+            edges.append((parent.children[c, arm], rows))
+    laws = np.concatenate(parts)
+    weights = np.random.default_rng(0).integers(2**63, size=place.size, dtype=np.int64)
+    keys = np.rint(laws * MERGED).astype(np.int64) @ weights  # a hash, modulo 2^64
+    _, firsts, nodes = np.unique(keys, return_index=True, return_inverse=True)
+    start = 0
+    for children, rows in edges:
+        children[rows] = nodes[start : start + len(rows)]
+        start += len(rows)
+    return Level(plays, laws[firsts])
+
+
+def evaluate(levels: dict[Plays, Level], plays: Plays, horizon: int, objective: str, theta: Prior) -> None:
+    """Compute the values and best offers of a level's nodes from those of the levels after it."""
+    level, (n0, n1) = levels[plays], plays
+    x = successes(plays)
+    means = (x + theta[0]) / (np.array(plays) + theta[0] + theta[1])  # (X, 2), of theta given x
+    values = np.full((len(level.laws), len(x)), -np.inf)
+    level.best = np.zeros(values.shape, np.int8)
+    for c, (first, prices, _) in enumerate(level.offers):
+        total = np.zeros(values.shape)
+        for arm, some in enumerate((slice(0, first), slice(first, None))):
+            gain = np.broadcast_to(means[:, arm] - prices[arm], values.shape)
+            probability = level.laws[:, some].sum(axis=1)[:, None]
+            if n0 + n1 < horizon - 1:
+                after = levels[n0 + (arm == 0), n1 + (arm == 1)]
+                child = level.children[c, arm]
+                lost, won = place_of(after.plays, x), place_of(after.plays, x + (arm == 0, arm == 1))
+                gain = gain + (1 - means[:, arm]) * after.values[child[:, None], lost]
+                gain += means[:, arm] * after.values[child[:, None], won]
+                gain[child == NOWHERE] = np.where(probability[child == NOWHERE] > 0, -np.inf, 0.0)
+            total += probability * gain
+        level.best[total > values] = c
+        np.maximum(values, total, out=values)
+    if objective == "regret":
+        values -= level.laws @ benchmarks(level, x, theta)
+    level.values = values
+
+
+def place_of(plays: Plays, x: Integers) -> Integers:
+    """Return the columns of pairs of successes ``x`` (pairs, 2) in the values of a level."""
+    return x[:, 0] * (plays[1] + 1) + x[:, 1]
+
+
+def benchmarks(level: Level, x: Integers, theta: Prior) -> Floats:
+    """Return the expectation (S, X) of max_a theta_a - pi*_a(t), for each s of the agent and x of the principal.
+
+    It is that of max_a (theta_a + muhat_a) - max_a muhat_a. The distribution function of the first maximum is the
+    product of two Beta laws, smooth between the points where one of them begins or ends.
+    """
+    means = level.successes / np.maximum(1, level.plays)  # (S, 2)
+    points, weights = np.polynomial.legendre.leggauss(QUADRATURE)
+    ends = np.sort(np.concatenate([np.zeros((len(means), 1)), means, means + 1], axis=1), axis=1)  # (S, 5)
+    middle, half = (ends[:, 1:] + ends[:, :-1]) / 2, (ends[:, 1:] - ends[:, :-1]) / 2
+    z = middle[..., None] + half[..., None] * points  # (S, 4, points)
+    below = np.ones((*z.shape, len(x)))
+    for arm in range(2):
+        a, b = x[:, arm] + theta[0], level.plays[arm] - x[:, arm] + theta[1]
+        below *= betainc(a, b, np.clip(z - means[:, arm, None, None], 0.0, 1.0)[..., None])
+    expected: Floats = np.einsum("sp,q,spqx->sx", half, weights, 1 - below)
+    return expected - means.max(axis=1)[:, None]
+
+
+def policy(levels: dict[Plays, Level], horizon: int) -> Floats:
+    """Return the table of :class:`Solution` with the states that optimal offers lead to."""
+    rows: list[list[float]] = []
+    numbers: dict[tuple[Plays, int, int, int], int] = {}
+
+    def visit(plays: Plays, node: int, x0: int, x1: int) -> int:
+        """Return the row of a state, which is added if it is new."""
+        key = (plays, node, x0, x1)
+        if node == NOWHERE or sum(plays) == horizon:
+            return NOWHERE
+        if key not in numbers:
+            numbers[key] = len(rows)
+            level = levels[plays]
+            offer = int(level.best[node, x0 * (plays[1] + 1) + x1])
+            _, prices, _ = level.offers[offer]
+            pays = (prices[0] + HAIR * (prices[0] > 0), prices[1] + HAIR * (offer > 0 and prices[0] == 0))
+            row = [*pays, *(float(NOWHERE),) * 4]
+            rows.append(row)
+            for arm in range(2):
+                child = int(level.children[offer, arm, node])
+                after = (plays[0] + (arm == 0), plays[1] + (arm == 1))
+                for won in range(2):
+                    row[2 + 2 * arm + won] = visit(after, child, x0 + won * (arm == 0), x1 + won * (arm == 1))
+        return numbers[key]
+
+    visit((0, 0), 0, 0, 0)
+    return np.array(rows)
+
+
+@compile_rule
+def _follow_policy(memory, plays, sums, arm, reward, offer):  # type: ignore[no-untyped-def]
+    """Offer what the policy says; memory: the row, then the policy. Nothing once an answer contradicts the model."""
+    row = int(memory[0])
+    if arm >= 0 and row >= 0:
+        row = int(memory[1 + 6 * row + 2 + 2 * arm + (1 if reward > 0.5 else 0)])
+        memory[0] = row
+    if row < 0:
+        return NO_ARM
+    offer[0], offer[1] = memory[1 + 6 * row], memory[2 + 6 * row]
+    return 0 if offer[0] > 0.0 else 1 if offer[1] > 0.0 else NO_ARM
+
+
+class BayesOptimal(Principal):
+    """The optimal principal of games with two arms and at most ``LONGEST`` rounds (:func:`solve`).
+
+    Optimal on average over the priors, Bernoulli rewards and the empirical-mean agent. Elsewhere it is a heuristic: it
+    offers nothing after an answer that this agent can't give, and takes a reward above 1/2 for a success.
+
+    Args:
+        n_arms: 2.
+        horizon: T.
+        objective: "utility" or "regret" (R_T).
+        theta_a: of the Beta prior of the principal's means.
+        theta_b: likewise.
+        mu_a: of the Beta prior of the agent's means.
+        mu_b: likewise.
+    """
+
+    name = "bayes-optimal"
+    longest = LONGEST
+
+    def __init__(
+        self,
+        n_arms: int,
+        horizon: int,
+        objective: str = "utility",
+        theta_a: float = 1.0,
+        theta_b: float = 1.0,
+        mu_a: float = 1.0,
+        mu_b: float = 1.0,
+    ) -> None:
+        if n_arms != 2:
+            raise ValueError(f"n_arms = {n_arms} must be 2: the exact optimum is known for two arms")
+        if horizon > LONGEST:
+            raise ValueError(f"horizon = {horizon} must be at most {LONGEST}: longer games have too many states")
+        known("objective", objective, OBJECTIVES)
+        self.objective = objective
+        self.theta_a, self.theta_b, self.mu_a, self.mu_b = theta_a, theta_b, mu_a, mu_b
+        super().__init__(n_arms, horizon)
+
+    def rounds(self) -> Rounds:
+        """Follow the policy."""
+        solution = solve(self.horizon, self.objective, (self.theta_a, self.theta_b), (self.mu_a, self.mu_b))
+        yield follow(_follow_policy, np.concatenate([[0.0], solution.policy.ravel()]), self.horizon)
