@@ -1,0 +1,160 @@
+"""The exact optimum of tiny games: against plain expectimax in fractions, against brute force, and in the real game."""
+
+import itertools
+from collections import defaultdict
+from fractions import Fraction
+from functools import cache
+from math import comb
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines import exact
+
+# Optimal utility for T = 1, 2, ..., in steps that a plain program found as well.
+VALUES = (0.5, 1.041667, 1.583333, 2.129630, 2.678356, 3.230648, 3.788526, 4.348030)
+HAIR = Fraction(1, 10**6)
+Pair = tuple[int, int]
+Worlds = dict[tuple[tuple[int, ...], ...], Fraction]
+
+
+def mean(successes: int, plays: int) -> Fraction:
+    return Fraction(successes, max(1, plays))
+
+
+def plain(horizon: int) -> tuple[Fraction, int]:
+    """Value and number of states by expectimax: laws of the agent's successes are exact, and nothing is skipped."""
+
+    states = set()
+
+    @cache
+    def value(plays: Pair, x: Pair, law: frozenset[tuple[Pair, Fraction]]) -> Fraction:
+        if sum(plays) == horizon:
+            return Fraction(0)
+        states.add((plays, x, law))
+        gaps = {s: mean(s[1], plays[1]) - mean(s[0], plays[0]) for s, _ in law}
+        offers = [(lambda gap: gap <= 0, (Fraction(0), Fraction(0)))]
+        offers += [(lambda gap, v=v: gap <= v, (v, Fraction(0))) for v in set(gaps.values()) if v >= 0]
+        offers += [(lambda gap, v=v: gap < v, (Fraction(0), -v)) for v in set(gaps.values()) if v <= 0]
+        best = Fraction(-(10**9))
+        for plays_zero, prices in offers:
+            total = Fraction(0)
+            for arm in range(2):
+                part = {s: p for s, p in law if plays_zero(gaps[s]) == (arm == 0)}
+                share = sum(part.values())
+                if not share:
+                    continue
+                after: dict[Pair, Fraction] = defaultdict(Fraction)
+                for s, p in part.items():
+                    chance = Fraction(s[arm] + 1, plays[arm] + 2)
+                    after[s] += p / share * (1 - chance)
+                    after[(s[0] + (arm == 0), s[1] + (arm == 1))] += p / share * chance
+                following = (plays[0] + (arm == 0), plays[1] + (arm == 1))
+                theta = Fraction(x[arm] + 1, plays[arm] + 2)
+                lost = value(following, x, frozenset(after.items()))
+                won = value(following, (x[0] + (arm == 0), x[1] + (arm == 1)), frozenset(after.items()))
+                total += share * (theta - prices[arm] + (1 - theta) * lost + theta * won)
+            best = max(best, total)
+        return best
+
+    return value((0, 0), (0, 0), frozenset({((0, 0), Fraction(1))})), len(states)
+
+
+def brute_force(horizon: int) -> Fraction:
+    """The best of all policies that map what was seen to prices on both arms, over all sequences of rewards.
+
+    A world is the outcome of every play of every arm for both players; a policy sees answers and its own rewards alone.
+    Its prices come from a grid that holds every difference of beliefs and a hair more.
+    """
+    grid = sorted({v + e for v in (Fraction(0), Fraction(1, 2), Fraction(1)) for e in (Fraction(0), HAIR)})
+    sequences = [  # of one arm, whose mean is uniform: all numbers of successes have the same probability
+        (outcomes, Fraction(1, (horizon + 1) * comb(horizon, sum(outcomes))))
+        for outcomes in itertools.product((0, 1), repeat=horizon)
+    ]
+    law: Worlds = {(a, b): p * q for (a, p), (b, q) in itertools.product(sequences, repeat=2)}
+
+    def best(plays: Pair, x: Pair, worlds: Worlds) -> Fraction:
+        """The most that is left to earn; ``worlds`` has the agent's rewards with their weights, which sum to 1."""
+        if sum(plays) == horizon:
+            return Fraction(0)
+        values = []
+        answers = {}
+        for prices in itertools.product(grid, repeat=2):
+            split: tuple[Worlds, ...] = ({}, {})
+            for world, p in worlds.items():
+                beliefs = [mean(sum(world[arm][: plays[arm]]), plays[arm]) + prices[arm] for arm in range(2)]
+                split[0 if beliefs[0] >= beliefs[1] else 1][world] = p
+            total = Fraction(0)
+            for arm in range(2):
+                share = sum(split[arm].values(), Fraction(0))
+                if not share:
+                    continue
+                key = (arm, frozenset(split[arm]))
+                theta = Fraction(x[arm] + 1, plays[arm] + 2)
+                if key not in answers:
+                    part = {world: p / share for world, p in split[arm].items()}
+                    following = (plays[0] + (arm == 0), plays[1] + (arm == 1))
+                    won = (x[0] + (arm == 0), x[1] + (arm == 1))
+                    answers[key] = (1 - theta) * best(following, x, part) + theta * best(following, won, part)
+                total += share * (theta - prices[arm] + answers[key])
+            values.append(total)
+        return max(values)
+
+    return best((0, 0), (0, 0), law)
+
+
+@pytest.mark.parametrize("horizon", range(1, 9))
+def test_values(horizon: int) -> None:
+    assert exact.solve(horizon).value == pytest.approx(VALUES[horizon - 1], abs=6e-7)
+
+
+@pytest.mark.parametrize("horizon", range(1, 6))
+def test_plain_expectimax_agrees(horizon: int) -> None:
+    value, states = plain(horizon)
+    assert exact.solve(horizon).value == pytest.approx(float(value), abs=1e-12)
+    assert exact.solve(horizon).states == states
+
+
+def test_no_policy_does_better_at_three_rounds_even_if_it_pays_on_both_arms() -> None:
+    best = float(brute_force(3))
+    assert best <= exact.solve(3).value
+    assert best == pytest.approx(exact.solve(3).value, abs=1e-5)  # it pays the hairs
+
+
+@pytest.mark.parametrize(("objective", "score"), [("utility", "expected_utility"), ("regret", "regret")])
+def test_the_real_game_pays_the_value(objective: str, score: str) -> None:
+    episodes = 1_000_000
+    principal = exact.BayesOptimal(2, 8, objective)
+    sums = getattr(baselines.simulate(principal, "uniform", seeds=range(episodes)), score)[:, -1]
+    assert abs(sums.mean() - exact.solve(8, objective).value) < 3 * sums.std() / np.sqrt(episodes)
+
+
+def test_other_priors() -> None:
+    """A prior that is nearly certain of theta leaves nothing to learn: one pays at most to be believed."""
+    sure = exact.solve(4, theta=(1e6, 1e6)).value
+    assert sure == pytest.approx(2.0, abs=1e-3)
+    likely = exact.solve(4, theta=(3.0, 1.0)).value
+    assert 4 * 0.75 < likely < 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"horizon": 11}, "horizon = 11"),
+        ({"horizon": 0}, "horizon = 0"),
+        ({"horizon": 3, "objective": "regrets"}, "did you mean 'regret'"),
+        ({"horizon": 3, "theta": (1.0,)}, "theta = "),
+        ({"horizon": 3, "mu": (1.0, -1.0)}, "mu = -1.0"),
+    ],
+)
+def test_bad_input(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        exact.solve(**arguments)  # type: ignore[arg-type]
+
+
+def test_other_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match="n_arms = 3 must be 2"):
+        exact.BayesOptimal(3, 5)
+    with pytest.raises(ValueError, match="horizon = 11 must be at most 10"):
+        exact.BayesOptimal(2, 11)
