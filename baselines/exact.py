@@ -2,9 +2,9 @@
 
 Two arms, Bernoulli rewards, theta and mu independent with Beta priors, and the empirical-mean agent (initial means 0,
 ties to arm 0). Only finitely many offers differ, because beliefs are fractions: with d = muhat_1 - muhat_0, an offer
-decides which values of d play arm 0. A price v >= 0 on arm 0 moves d <= v to arm 0, a price -v > 0 on arm 1 moves d >= v
-to arm 1. The second takes ``HAIR`` more, because ties go to arm 0; the value leaves that out. Paying on both arms is
-never better.
+decides which values of d play arm 0. A price v on arm 0 moves d <= v to arm 0, a price v on arm 1 moves d >= -v to
+arm 1. The second takes ``HAIR`` more, because ties go to arm 0; the value leaves that out. Paying on both arms is never
+better.
 
 A state is how often each arm was played, the principal's successes x on them, and the law of the agent's successes s
 given all of its answers. The law does not depend on x. A *node* is therefore a law with the values for all x. Nodes are
@@ -24,7 +24,7 @@ from scipy.special import betainc
 from baselines.principal import Principal, Rounds, follow
 from pa_env.checks import at_least, known, whole
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
-from pa_env.rules import Rule, compile_rule
+from pa_env.rules import compile_rule
 
 LONGEST = 10  # rounds
 HAIR = 1e-9  # paid above a price so that rounding and ties do not decide
@@ -166,7 +166,7 @@ def evaluate(levels: dict[Plays, Level], plays: Plays, horizon: int, objective: 
             if n0 + n1 < horizon - 1:
                 after = levels[n0 + (arm == 0), n1 + (arm == 1)]
                 child = level.children[c, arm]
-                lost, won = place_of(after.plays, x), place_of(after.plays, x + (arm == 0, arm == 1))
+                lost, won = place_of(after.plays, x), place_of(after.plays, x + np.array([arm == 0, arm == 1]))
                 gain = gain + (1 - means[:, arm]) * after.values[child[:, None], lost]
                 gain += means[:, arm] * after.values[child[:, None], won]
                 gain[child == NOWHERE] = np.where(probability[child == NOWHERE] > 0, -np.inf, 0.0)
