@@ -199,7 +199,8 @@ def benchmarks(level: Level, x: Integers, theta: Prior) -> Floats:
         a, b = x[:, arm] + theta[0], level.plays[arm] - x[:, arm] + theta[1]
         below *= betainc(a, b, np.clip(z - means[:, arm, None, None], 0.0, 1.0)[..., None])
     expected: Floats = np.einsum("sp,q,spqx->sx", half, weights, 1 - below)
-    return expected - means.max(axis=1)[:, None]
+    expected -= means.max(axis=1)[:, None]
+    return expected
 
 
 def policy(levels: dict[Plays, Level], horizon: int) -> Floats:
