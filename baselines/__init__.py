@@ -17,6 +17,7 @@ Inside::
     players.py     the principals and settings of a comparison
     tasks.py       named settings
     scripted/      scripted principals
+    exact.py       the exact optimum of tiny games
     rl/            trained principals
     benchmark/     tasks x principals x seeds: play, keep, report
     reproduce/     what reproduces a claim

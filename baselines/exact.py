@@ -24,7 +24,7 @@ from scipy.special import betainc
 from baselines.principal import Principal, Rounds, follow
 from pa_env.checks import at_least, known, whole
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
-from pa_env.rules import compile_rule
+from pa_env.rules import Rule, compile_rule
 
 LONGEST = 10  # rounds
 HAIR = 1e-9  # paid above a price so that rounding and ties do not decide
@@ -232,17 +232,25 @@ def policy(levels: dict[Plays, Level], horizon: int) -> Floats:
     return np.array(rows)
 
 
-@compile_rule
-def _follow_policy(memory, plays, sums, arm, reward, offer):  # type: ignore[no-untyped-def]
-    """Offer what the policy says; memory: the row, then the policy. Nothing once an answer contradicts the model."""
-    row = int(memory[0])
-    if arm >= 0 and row >= 0:
-        row = int(memory[1 + 6 * row + 2 + 2 * arm + (1 if reward > 0.5 else 0)])
-        memory[0] = row
-    if row < 0:
-        return NO_ARM
-    offer[0], offer[1] = memory[1 + 6 * row], memory[2 + 6 * row]
-    return 0 if offer[0] > 0.0 else 1 if offer[1] > 0.0 else NO_ARM
+@functools.cache
+def policy_rule() -> Rule:
+    """Return the rule that offers what a policy says; its memory is the row of the policy, then the policy.
+
+    It offers nothing once an answer contradicts the model.
+    """
+
+    @compile_rule
+    def rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
+        row = int(memory[0])
+        if arm >= 0 and row >= 0:
+            row = int(memory[1 + 6 * row + 2 + 2 * arm + (1 if reward > 0.5 else 0)])
+            memory[0] = row
+        if row < 0:
+            return NO_ARM
+        offer[0], offer[1] = memory[1 + 6 * row], memory[2 + 6 * row]
+        return 0 if offer[0] > 0.0 else 1 if offer[1] > 0.0 else NO_ARM
+
+    return rule
 
 
 class BayesOptimal(Principal):
@@ -286,4 +294,4 @@ class BayesOptimal(Principal):
     def rounds(self) -> Rounds:
         """Follow the policy."""
         solution = solve(self.horizon, self.objective, (self.theta_a, self.theta_b), (self.mu_a, self.mu_b))
-        yield follow(_follow_policy, np.concatenate([[0.0], solution.policy.ravel()]), self.horizon)
+        yield follow(policy_rule(), np.concatenate([[0.0], solution.policy.ravel()]), self.horizon)

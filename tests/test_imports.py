@@ -17,7 +17,7 @@ LAYERS = (
     ("pa_env.kernel*",),
     ("pa_env*",),
     ("baselines.principal", "baselines.files", "baselines.pictures", "baselines.specs"),
-    ("baselines.scripted*",),
+    ("baselines.scripted*", "baselines.exact"),
     ("baselines.rl", "baselines.rl.policy_file", "baselines.rl.trained", "baselines.rl.view"),
     ("baselines.registry",),
     ("baselines.trace",),
