@@ -106,7 +106,7 @@ def _check(block: Block, objects: Objects) -> bool:
     try:
         return type(episodes_of(block, objects).begin(block.seeds[0])).privileged
     except Exception as error:
-        raise ValueError(f"{block.principal} can't play this game: {error}") from error
+        raise ValueError(f"{block.principal:.200} can't play this game: {error}") from error
 
 
 def _play(blocks: Sequence[Block], objects: Objects, workers: int) -> "Iterator[tuple[Block, pa.Table]]":

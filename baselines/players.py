@@ -12,7 +12,7 @@ from baselines.simulation import log_spaced
 from baselines.specs import is_user_code
 from baselines.tasks import Task
 from baselines.tasks import task as task_of
-from pa_env.checks import whole
+from pa_env.checks import short, whole
 from pa_env.game import Game
 from pa_env.kernel.layout import Integers
 
@@ -31,7 +31,7 @@ def principals_by_label(
 ) -> dict[str, PrincipalLike]:
     """The principals of a comparison; two of the same label are an error."""
     if isinstance(given, str | Principal | type) or not isinstance(given, Iterable):
-        raise TypeError(f"principals = {given!r} must be a list of principals, or a dictionary of them by label")
+        raise TypeError(f"principals = {short(given)} must be a list of principals, or a dictionary of them by label")
     named = list(given.items()) if isinstance(given, Mapping) else [(label_of(each), each) for each in given]
     if not named:
         raise ValueError("principals = [] must have at least one principal")
@@ -51,7 +51,9 @@ def _at_rest(given: PrincipalLike) -> PrincipalLike:
         return given.clone()
     if isinstance(given, str) or (isinstance(given, type) and issubclass(given, Principal)):
         return given
-    raise TypeError(f"principals has {given!r}: each must be a name, a spec, or a baselines.Principal or its class")
+    raise TypeError(
+        f"principals has {short(given)}: each must be a name, a spec, or a baselines.Principal or its class"
+    )
 
 
 def label_of(given: PrincipalLike) -> str:
@@ -88,7 +90,7 @@ def setting_of(
     given = {name: value for name, value in keywords.items() if value is not None}
     if task is not None:
         if given:
-            raise ValueError(f"task = {task!r} is a whole setting: leave out {', '.join(given)}, or the task")
+            raise ValueError(f"task = {short(task)} is a whole setting: leave out {', '.join(given)}, or the task")
         return ComparisonTask(**vars(task_of(task) if isinstance(task, str) else task)), {}
     sizes = {"n_arms": None, "horizon": 1000}
     for each in principals:
@@ -114,5 +116,5 @@ def seeds_of(seeds: int | Iterable[int]) -> tuple[int, ...]:
         return tuple(range(whole("seeds", seeds, 1)))
     chosen = tuple(whole("seeds", seed, 0) for seed in seeds)
     if not chosen or len(set(chosen)) < len(chosen):
-        raise ValueError(f"seeds = {seeds!r} must be one or more different seeds")
+        raise ValueError(f"seeds = {short(seeds)} must be one or more different seeds")
     return chosen

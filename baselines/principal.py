@@ -27,7 +27,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from pa_env.checks import arm_index, finite, seed_of, whole
+from pa_env.checks import arm_index, finite, seed_of, short, whole
 from pa_env.game import Game, principal_seed
 from pa_env.kernel.layout import NO_ARM, Floats, Floats32, Integers, SummaryNumber
 from pa_env.rules import StopRule
@@ -303,14 +303,16 @@ class Principal:
         if isinstance(request, Hold):
             for arm, amount in zip(request.arms, request.amounts, strict=True):
                 if not 0 <= arm < self.n_arms:
-                    raise ValueError(f"arm = {arm} must be an integer from 0 to {self.n_arms - 1}")
+                    raise ValueError(f"arm = {short(arm)} must be an integer from 0 to {self.n_arms - 1}")
                 self.held_offer[0, arm] = amount
             if not NO_ARM <= request.target < self.n_arms:
-                raise ValueError(f"target = {request.target} must be an integer from {NO_ARM} to {self.n_arms - 1}")
+                raise ValueError(
+                    f"target = {short(request.target)} must be an integer from {NO_ARM} to {self.n_arms - 1}"
+                )
             if request.stop is not None:
                 self.held_stop = StopRule(request.target, *request.stop)
         elif not isinstance(request, Follow):
-            raise TypeError(f"{self.name!r} yielded {request!r}: rounds() must yield hold(), offer() or follow()")
+            raise TypeError(f"{self.name!r} yielded {short(request)}: rounds() must yield hold(), offer() or follow()")
         if type(request.rounds) is not int or request.rounds < 1:  # most are, and the full check is slow
             whole("rounds", request.rounds, 1, math.inf)
         self._request: Request = request

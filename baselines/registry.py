@@ -37,7 +37,7 @@ from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
 from baselines.scripted.simple import Fixed, Oracle, Zero
 from baselines.specs import POLICY, Files, Spec, digest, import_member, parse, source_files
 from pa_env import IID, Linear
-from pa_env.checks import known
+from pa_env.checks import known, short
 from pa_env.game import Game
 from pa_env.instances import FAMILIES, InstanceLike
 from pa_env.scripted_agents import AgentLike, make_agent
@@ -114,7 +114,7 @@ def resolve(given: PrincipalLike, game: Game, files: Files | None = None) -> Pri
     elif isinstance(given, type) and issubclass(given, Principal):
         spec, factory = Spec(given.__name__, "principal", given.__name__, "", {}), given
     else:
-        raise TypeError(f"principal = {given!r} must be a name, a spec, or a baselines.Principal or its class")
+        raise TypeError(f"principal = {short(given)} must be a name, a spec, or a baselines.Principal or its class")
     arguments: dict[str, Any] = {"n_arms": game.n_arms, "horizon": game.horizon}
     if any(parameter.name == "arms" for parameter in _taken_by(factory)):
         if not game.dim:
@@ -160,8 +160,8 @@ def check_class(principal: Principal) -> None:
             raise TypeError(f"{kind.__name__} sets {name} on the object: only a class may, so remove self.{name} = ...")
     if kind.privileged and kind not in PRIVILEGED:
         raise ValueError(
-            f"{kind.__name__} says privileged = {kind.privileged!r}, but only yardsticks of this package are shown the"
-            " game: set it to False, or call attach(env.unwrapped.game) in a loop of your own"
+            f"{kind.__name__} says privileged = {short(kind.privileged)}, but only yardsticks of this package are shown"
+            " the game: set it to False, or call attach(env.unwrapped.game) in a loop of your own"
         )
 
 
@@ -261,4 +261,4 @@ def _check_values(spec: Spec, taken: list[inspect.Parameter]) -> None:
     for name, value in spec.parameters.items():
         if flags[name] != isinstance(value, bool):
             kind = "true or false" if flags[name] else "no truth value (or its class must say that it is a bool)"
-            raise TypeError(f"{spec}: {name} = {value!r} must be {kind}")
+            raise TypeError(f"{spec}: {name} = {short(value)} must be {kind}")

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from baselines.principal import Follow, Hold, Phase, Principal, Request
 from baselines.registry import PrincipalLike, attach, resolve, resolve_agent, resolve_instance
 from baselines.trace import Trace
-from pa_env.checks import UNBOUNDED, known, seed_of, whole
+from pa_env.checks import UNBOUNDED, known, seed_of, short, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.episodes import Recorded, TraceColumn
@@ -179,7 +179,7 @@ def simulate(
         trace: a Parquet file to keep every round in (:mod:`baselines.trace`); this is slower.
     """
     if not isinstance(principal, str | Principal | type):
-        raise TypeError(f"principal = {principal!r} must be a name, a spec, or a baselines.Principal or its class")
+        raise TypeError(f"principal = {short(principal)} must be a name, a spec, or a baselines.Principal or its class")
     given = principal if isinstance(principal, Principal) else None
     if horizon is None:
         horizon = 10_000 if given is None else given.horizon
@@ -189,7 +189,7 @@ def simulate(
     else:
         marks = np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
-        raise ValueError(f"checkpoints = {checkpoints!r} must be integers between 1 and horizon = {horizon}")
+        raise ValueError(f"checkpoints = {short(checkpoints)} must be integers between 1 and horizon = {horizon}")
     settings = {
         "n_arms": given.n_arms if given else None,
         "horizon": horizon,

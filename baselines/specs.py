@@ -24,6 +24,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from pa_env.checks import short
+
 POLICY = ".npz"  # the ending of policy files
 FLAGS = {"true": True, "True": True, "false": False, "False": False}
 INSTALLED = "site-packages"
@@ -45,7 +47,7 @@ class Spec(NamedTuple):
     parameters: dict[str, Any]
 
     def __str__(self) -> str:
-        return f"{self.what} = {self.text!r}"
+        return f"{self.what} = {short(self.text)}"
 
     @property
     def file(self) -> Path | None:
@@ -82,15 +84,16 @@ def parse(text: str, what: str = "principal") -> Spec:
         name, equals, value = pair.partition("=")
         if not equals or not name.isidentifier() or name in parameters:
             raise ValueError(
-                f"{what} = {text!r}: {pair!r} must be a parameter and its value, as in name=value, and given once"
+                f"{what} = {short(text)}: {short(pair)} must be a parameter and its value, as in name=value, and given"
+                " once"
             )
         parameters[name] = number = _value(value)
         if isinstance(number, int) and abs(number) > sys.float_info.max:
-            raise ValueError(f"{what} = {head!r}: {name} = {value} must be a number that a float can hold")
+            raise ValueError(f"{what} = {short(head)}: {name} = {short(number)} must be a number that a float can hold")
     if place.endswith(".py") and not member:
-        raise ValueError(f"{what} = {text!r} must name something in the file, as in {place}:Name")
+        raise ValueError(f"{what} = {short(text)} must name something in the file, as in {place}:Name")
     if place.endswith(POLICY) and member:
-        raise ValueError(f"{what} = {text!r}: a trained policy has no class {member!r}")
+        raise ValueError(f"{what} = {short(text)}: a trained policy has no class {member!r}")
     return Spec(text, what, place, member, parameters)
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from baselines.registry import PRINCIPALS, parameters
 from baselines.simulation import log_spaced
 from baselines.specs import parse
-from pa_env.checks import known, unknown
+from pa_env.checks import known, short, unknown
 from pa_env.game import Game
 from pa_env.instances import FAMILIES
 from pa_env.kernel.agents import Kind
@@ -227,5 +227,5 @@ def task(name: str) -> Task:
         named = setting(agent, instance, int(n_arms), int(float(horizon)), float(c0 or 1), int(dim) if dim else None)
         Game(named.n_arms, named.horizon, named.make_agent(), named.instance, dim=named.dim)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"task = {name!r}: {error}") from error
+        raise ValueError(f"task = {short(name)}: {error}") from error
     return named

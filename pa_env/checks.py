@@ -3,6 +3,8 @@
 import difflib
 import math
 import operator
+import re
+import reprlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +15,7 @@ from pa_env.kernel.layout import Floats, Integers
 
 FLOAT64, INT64, BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
 UNBOUNDED = float(np.finfo(np.float64).max)  # as max_incentive: any finite incentive
+LONGEST = 200  # letters of a value in a message
 LARGEST_MEAN = 1e38  # rewards X are float32 numbers
 
 
@@ -27,16 +30,31 @@ def unknown(argument: str, name: Any, names: Iterable[str], remedy: str) -> Valu
     """The error for a name that is not in ``names``; the message has the closest one, and the remedy."""
     near = difflib.get_close_matches(name if isinstance(name, str) else "", list(names), n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return ValueError(f"{argument} = {_short(name)} is unknown{hint}; {remedy}")
+    return ValueError(f"{argument} = {short(name)} is unknown{hint}; {remedy}")
 
 
-def _short(value: Any) -> str:
-    """A value as a message shows it; Python refuses to print integers of thousands of digits."""
-    try:
-        text = repr(value)
-    except ValueError:
-        text = f"an integer of {value.bit_length()} bits"
-    return text if len(text) <= 200 else f"{text[:200]}..."
+class _Short(reprlib.Repr):
+    """Values shortened: the first entries of lists, and no integers of thousands of digits, which Python refuses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = 12
+        self.maxdict, self.maxlevel, self.maxstring, self.maxother = 6, 4, LONGEST, LONGEST
+
+    def repr_int(self, value: int, level: int) -> str:
+        try:
+            return repr(value)
+        except ValueError:
+            return f"an integer of {value.bit_length()} bits"
+
+
+_SHORT = _Short()
+
+
+def short(value: Any) -> str:
+    """Return a value as a message shows it: as code, on one line, shortened."""
+    text = re.sub(r"\s*\n\s*", " ", _SHORT.repr(value))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def finite(argument: str, value: Any, what: str = "a finite number") -> float:
@@ -44,11 +62,11 @@ def finite(argument: str, value: Any, what: str = "a finite number") -> float:
     try:
         number = float("text" if isinstance(value, str | bytes) else value)
     except (TypeError, ValueError):
-        raise TypeError(f"{argument} = {_short(value)} must be {what}") from None
+        raise TypeError(f"{argument} = {short(value)} must be {what}") from None
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ValueError(f"{argument} = {_short(value)} must be {what}")
+        raise ValueError(f"{argument} = {short(value)} must be {what}")
     return number
 
 
@@ -57,7 +75,7 @@ def at_least(argument: str, value: Any, least: float, *, strictly: bool = False)
     what = f"a finite number {'above' if strictly else 'at least'} {least:g}"
     number = finite(argument, value, what)
     if number < least or (strictly and number == least):
-        raise ValueError(f"{argument} = {_short(value)} must be {what}")
+        raise ValueError(f"{argument} = {short(value)} must be {what}")
     return number
 
 
@@ -68,9 +86,9 @@ def whole(argument: str, value: Any, least: int, most: float = 2**63 - 1) -> int
     try:
         number = operator.index(None if isinstance(value, bool) else value)  # type: ignore[arg-type] # a TypeError
     except TypeError:
-        raise TypeError(f"{argument} = {_short(value)} must be an integer {bound}") from None
+        raise TypeError(f"{argument} = {short(value)} must be an integer {bound}") from None
     if not least <= number <= most:
-        raise ValueError(f"{argument} = {_short(value)} must be an integer {bound}")
+        raise ValueError(f"{argument} = {short(value)} must be an integer {bound}")
     return number
 
 
@@ -85,7 +103,7 @@ def copy_seeds(seed: Any, copies: int) -> list[int | None] | None:
         return None
     if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim == 1):
         if len(seed) != copies:
-            raise ValueError(f"seed = {seed!r} must be an integer, or one for each of {copies} copies")
+            raise ValueError(f"seed = {short(seed)} must be an integer, or one for each of {copies} copies")
         return [seed_of(each) for each in seed]
     first = whole("seed", seed, 0, most=math.inf)
     return [first + i for i in range(copies)]
@@ -98,7 +116,7 @@ def numbers(argument: str, value: Any, how_many: str = "") -> Floats:
     except ValueError:  # ragged nested lists
         array = np.asarray(None)
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{argument} = {_short(value)} must be numbers{how_many}")
+        raise TypeError(f"{argument} = {short(value)} must be numbers{how_many}")
     return array.astype(np.float64)
 
 
@@ -115,14 +133,14 @@ def integers(argument: str, value: Any, size: int, below: int, ignored: NDArray[
         outside = np.flatnonzero((array < 0) | (array >= below))
         where = f"{argument}[{outside[0]}]" if size > 1 else argument
         raise ValueError(f"{where} = {array[outside[0]]} must be an integer from 0 to {below - 1}")
-    raise ValueError(f"{argument} = {_short(value)} must be {size} integer(s) from 0 to {below - 1}")
+    raise ValueError(f"{argument} = {short(value)} must be {size} integer(s) from 0 to {below - 1}")
 
 
 def vector(argument: str, value: Any, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
     """``value``, if it is an array of this type with one entry for each of ``size`` copies of a game."""
     if type(value) is not np.ndarray or value.dtype != dtype or value.shape != (size,):
         what = "booleans" if dtype.kind == "b" else "integers"
-        raise ValueError(f"{argument} = {_short(value)} must be an array of {size} {what}, one for each copy")
+        raise ValueError(f"{argument} = {short(value)} must be an array of {size} {what}, one for each copy")
     return value
 
 

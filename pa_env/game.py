@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pa_env import checks
-from pa_env.checks import BOOL, INT64, whole
+from pa_env.checks import BOOL, INT64, short, whole
 from pa_env.game_state import GameSettings, GameState
 from pa_env.kernel.agents import ask
 from pa_env.kernel.compiling import Direct, machine_code
@@ -189,7 +189,7 @@ class Game(GameState):
         entries, begun = NO_STOP, self.rounds_played
         if stop is not None:
             if type(stop) is not StopRule:
-                raise TypeError(f"stop = {stop!r} must be a pa_env.rules.StopRule")
+                raise TypeError(f"stop = {short(stop)} must be a pa_env.rules.StopRule")
             stop.check(self.n_arms)
             entries = stop.entries
         wanted = left = min(rounds, self.horizon - begun)
@@ -296,7 +296,7 @@ class Game(GameState):
             marks: (C,), checkpoints in increasing order, at most the horizon.
         """
         if self._python is not None:
-            raise ValueError(f"agent = {self.agent!r} is a Python object: play its episodes one by one")
+            raise ValueError(f"agent = {short(self.agent)} is a Python object: play its episodes one by one")
         address = rule_pointer(rule)
         check_episodes(memories, marks, self.copies, self.horizon)
         check_bounds(rule, self.n_arms, memories[0])
@@ -353,7 +353,7 @@ class Game(GameState):
             self.check_offers(offered)
             return self._python.choice_probabilities(offered)
         if not (isinstance(self.agent, ScriptedAgent) and self.agent.tells_law):
-            raise ValueError(f"the choice probabilities of agent = {self.agent!r} are not known")
+            raise ValueError(f"the choice probabilities of agent = {short(self.agent)} are not known")
         bad = _LAWS(self.arrays, offered, laws)
         if bad >= 0:
             raise checks.bad_offer("incentives", offered, bad, self.max_incentive)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from pa_env import checks
 from pa_env.buffers import Buffers
-from pa_env.checks import BOOL, at_least, seed_of, whole
+from pa_env.checks import BOOL, at_least, seed_of, short, whole
 from pa_env.compiled_agents import CompiledAgent
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
 from pa_env.kernel import instances as kernel_instances
@@ -129,10 +129,12 @@ class GameState:
         if instance is not None:
             origin = source(instance, self.n_arms, self.dim or None)
             if origin.dim != self.dim:
-                raise ValueError(f"instance = {instance!r} is linear, but this game is i.i.d.: pass dim={origin.dim}")
+                raise ValueError(
+                    f"instance = {short(instance)} is linear, but this game is i.i.d.: pass dim={origin.dim}"
+                )
         which = np.ones(self.copies, np.bool_) if which is None else checks.vector("which", which, BOOL, self.copies)
         if seeds is not None and (not hasattr(seeds, "__len__") or len(seeds) != self.copies):
-            raise ValueError(f"seeds = {seeds!r} must be a list of {self.copies}, one for each copy")
+            raise ValueError(f"seeds = {short(seeds)} must be a list of {self.copies}, one for each copy")
         given = [None] * self.copies if seeds is None else [seed_of(seed) for seed in seeds]
         keys, episodes, kept = self.arrays.state["key"].copy(), self.arrays.state["episode"].copy(), self._seeds.copy()
         if seeds is not None or not episodes.all():

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pa_env.checks import LARGEST_MEAN, at_least, known, numbers, vectors, whole
+from pa_env.checks import LARGEST_MEAN, at_least, known, numbers, short, vectors, whole
 from pa_env.kernel.instances import Family
 from pa_env.kernel.layout import SPAN_TOLERANCE, Floats, Rewards
 
@@ -37,7 +37,7 @@ def _vector(name: str, value: ArrayLike) -> Floats:
     """A read-only float64 copy of a finite, non-empty vector."""
     array = numbers(name, value).copy()
     if array.ndim != 1 or array.size == 0 or not np.isfinite(array).all():
-        raise ValueError(f"{name} = {value!r} must be 1-dimensional, not empty, and finite")
+        raise ValueError(f"{name} = {short(value)} must be 1-dimensional, not empty, and finite")
     array.setflags(write=False)
     return array
 
@@ -67,11 +67,12 @@ class IID:
             outside = (means < 0) | (means > 1)
             if rewards in ("bernoulli", "beta") and outside.any():
                 raise ValueError(
-                    f"{name} = {means} must lie in [0, 1] for {rewards} rewards; other means need rewards='gaussian'"
+                    f"{name} = {short(means)} must lie in [0, 1] for {rewards} rewards; others need rewards='gaussian'"
                 )
             if np.abs(means).max() > LARGEST_MEAN:
                 raise ValueError(
-                    f"{name} = {means} must lie between {-LARGEST_MEAN:g} and {LARGEST_MEAN:g}: rewards are float32"
+                    f"{name} = {short(means)} must lie between {-LARGEST_MEAN:g} and {LARGEST_MEAN:g}: rewards are"
+                    " float32"
                 )
             object.__setattr__(self, name, means)
         object.__setattr__(self, "rewards", rewards)
@@ -202,11 +203,11 @@ class Source(NamedTuple):
     def check(self, instance: Instance) -> Instance:
         """The instance itself if it fits the game."""
         if not isinstance(instance, IID | Linear):
-            raise TypeError(f"instance = {instance!r} must be a pa_env.IID or a pa_env.Linear")
+            raise TypeError(f"instance = {short(instance)} must be a pa_env.IID or a pa_env.Linear")
         if isinstance(instance, Linear) != (self.dim > 0):
             kinds = ("linear", "i.i.d.") if isinstance(instance, Linear) else ("i.i.d.", "linear")
             remedy = f"pass dim={instance.dim}" if isinstance(instance, Linear) else "pass a pa_env.Linear"
-            raise ValueError(f"instance = {instance!r} is {kinds[0]}, but this game is {kinds[1]}: {remedy}")
+            raise ValueError(f"instance = {short(instance)} is {kinds[0]}, but this game is {kinds[1]}: {remedy}")
         if instance.n_arms != self.n_arms:
             raise ValueError(
                 f"instance has {instance.n_arms} arms, but this game has n_arms = {self.n_arms}: pass"
@@ -238,7 +239,8 @@ def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = 
             if entry != Family.UNIT_BALL:
                 if dim is not None:
                     raise ValueError(
-                        f"dim = {dim} is for linear rewards, but instance = {instance!r} is i.i.d.: use 'unit-ball'"
+                        f"dim = {short(dim)} is for linear rewards, but instance = {short(instance)} is i.i.d.: use"
+                        " 'unit-ball'"
                     )
                 return Source(entry, None, None, n_arms or 5, 0)
             dim = dim or 3
@@ -257,6 +259,6 @@ def source(instance: InstanceLike, n_arms: int | None = None, dim: int | None = 
     if callable(instance):
         return Source(Family.GIVEN, None, instance, n_arms or 5, dim or 0)
     raise TypeError(
-        f"instance = {instance!r} must be a family's name ({', '.join(FAMILIES)}), a pa_env.IID, a pa_env.Linear,"
+        f"instance = {short(instance)} must be a family's name ({', '.join(FAMILIES)}), a pa_env.IID, a pa_env.Linear,"
         " or a function rng -> instance"
     )

@@ -40,7 +40,7 @@ from gymnasium.spaces import Box, Discrete
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from pa_env.checks import arm_index, known
+from pa_env.checks import arm_index, known, short
 from pa_env.envs import spaces
 from pa_env.envs.both_seats import AGENT, PRINCIPAL, TwoPlayerVectorEnv
 from pa_env.envs.render import MODES, Viewer
@@ -138,7 +138,7 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
         if self.terminations[player]:
             if action is not None:
                 raise ValueError(
-                    f"action = {action!r} of {player} must be None: the game is over; reset() begins another"
+                    f"action = {short(action)} of {player} must be None: the game is over; reset() begins another"
                 )
             self._was_dead_step(action)
             return

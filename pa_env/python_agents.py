@@ -6,7 +6,7 @@ from math import isfinite
 
 import numpy as np
 
-from pa_env.checks import FLOAT64, arm_index, numbers
+from pa_env.checks import FLOAT64, arm_index, numbers, short
 from pa_env.kernel.layout import AGENT_REWARD, ARM, NO_ARM, Floats, Integers
 from pa_env.scripted_agents import Agent
 
@@ -42,11 +42,13 @@ class PythonAgents:
                 return
         elif means is MISSING:
             raise TypeError(
-                f"agent = {agent!r} has no means: reset() must set {self.n_arms} finite numbers, its beliefs"
+                f"agent = {short(agent)} has no means: reset() must set {self.n_arms} finite numbers, its beliefs"
             )
         means = numbers("agent.means", means)
         if means.shape != into.shape or not np.isfinite(means).all():
-            raise ValueError(f"agent.means = {means} must be {self.n_arms} finite numbers, a belief about each arm")
+            raise ValueError(
+                f"agent.means = {short(means)} must be {self.n_arms} finite numbers, a belief about each arm"
+            )
         into[:] = means
 
     def choose(self, offers: Floats, forced: Integers, playing: Sequence[int]) -> Integers:
@@ -71,11 +73,12 @@ class PythonAgents:
         for i, agent in enumerate(self.agents):
             tell = getattr(agent, "choice_probabilities", None)
             if tell is None:
-                raise ValueError(f"agent = {agent!r} has no method choice_probabilities(incentives): add one")
+                raise ValueError(f"agent = {short(agent)} has no method choice_probabilities(incentives): add one")
             law = numbers("agent.choice_probabilities(incentives)", tell(offers[i].copy()))
             if law.shape != (self.n_arms,) or not (law >= 0.0).all() or abs(law.sum() - 1.0) > 1e-9:
                 raise ValueError(
-                    f"agent.choice_probabilities(incentives) = {law} must be {self.n_arms} probabilities that sum to 1"
+                    f"agent.choice_probabilities(incentives) = {short(law)} must be {self.n_arms} probabilities that"
+                    " sum to 1"
                 )
             laws[i] = law
         return laws

@@ -52,7 +52,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pa_env.checks import at_least, integers, known, numbers, whole
+from pa_env.checks import at_least, integers, known, numbers, short, whole
 from pa_env.compiled_agents import CompiledAgent, check_own_bounds, compile_own
 from pa_env.kernel.agents import Kind
 from pa_env.kernel.compiling import address
@@ -150,10 +150,10 @@ class ScriptedAgent:
         else:
             whole("exploration", self.exploration, 0)
         if not isinstance(self.knows_means, bool | np.bool_):
-            raise TypeError(f"knows_means = {self.knows_means!r} must be True or False")
+            raise TypeError(f"knows_means = {short(self.knows_means)} must be True or False")
         initial = numbers("initial", self.initial)
         if initial.ndim > 1 or not np.isfinite(initial).all():
-            raise ValueError(f"initial = {self.initial!r} must be one finite number, or one for each arm")
+            raise ValueError(f"initial = {short(self.initial)} must be one finite number, or one for each arm")
         # Tuples, so that the dataclass stays hashable and comparable.
         object.__setattr__(self, "initial", float(initial) if initial.ndim == 0 else tuple(initial.tolist()))
         if self.name == "types":
@@ -176,7 +176,7 @@ class ScriptedAgent:
             object.__setattr__(self, "order", tuple(order.tolist()))
         elif not isinstance(self.order, str):
             raise ValueError(
-                f"order = {self.order!r} must be one of {', '.join(ORDERS)}, or the types of the rounds as a list"
+                f"order = {short(self.order)} must be one of {', '.join(ORDERS)}, or the types of the rounds as a list"
             )
         else:
             known("order", self.order, ORDERS)
@@ -237,8 +237,8 @@ class ScriptedAgent:
             return EXPLORATIONS[self.exploration]
         if self.exploration >= n_arms:
             raise ValueError(
-                f"exploration = {self.exploration} must be an arm's index below n_arms = {n_arms}, a function, or one"
-                f" of {', '.join(EXPLORATIONS)}"
+                f"exploration = {short(self.exploration)} must be an arm's index below n_arms = {n_arms}, a function,"
+                f" or one of {', '.join(EXPLORATIONS)}"
             )
         return Exploration.FIXED_ARM + self.exploration
 
@@ -331,6 +331,6 @@ def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
     if isinstance(agent, ScriptedAgent | CompiledAgent) or not missing:
         return agent
     raise TypeError(
-        f"agent = {agent!r} must be a name ({', '.join(AGENTS)}), the result of pa_env.make_agent, a"
+        f"agent = {short(agent)} must be a name ({', '.join(AGENTS)}), the result of pa_env.make_agent, a"
         f" pa_env.CompiledAgent, or an object with reset, choose, learn and means; it lacks {', '.join(missing)}"
     )

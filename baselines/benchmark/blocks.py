@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from baselines.registry import resolve, resolve_agent, resolve_instance
 from baselines.simulation import Episodes
 from baselines.specs import is_user_code
+from pa_env.checks import short
 from pa_env.kernel.layout import NOT_ALWAYS, SCORES
 
 if TYPE_CHECKING:
@@ -226,4 +227,4 @@ def check_table(table: "pa.Table", block: Block) -> None:
             raise ValueError(f"its {name} are not those of its task")
     for name, value in block.labels().items():
         if table[name].unique().to_pylist() != [value]:
-            raise ValueError(f"its {name} is not {value!r}")
+            raise ValueError(f"its {name} is not {short(value)}")

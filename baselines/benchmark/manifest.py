@@ -10,6 +10,7 @@ from baselines.benchmark.versions import versions
 from baselines.files import StoreError
 from baselines.registry import Description
 from baselines.tasks import Task
+from pa_env.checks import short
 
 FORMAT = 3
 OLD = " (a file for each seed; it can't be read any more)"  # formats 1 and 2
@@ -72,4 +73,6 @@ def _wrong(notes: dict[str, Any]) -> str | None:
     kinds += [(notes["tasks"], dict), (notes["principals"], dict)]
     kinds += [(task[name], int) for task in notes["tasks"].values() for name in ("version", "seeds", "horizon")]
     kinds += [(entry["label"], str) for entry in notes["principals"].values()]
-    return next((f"{value!r} must be a {kind.__name__}" for value, kind in kinds if not isinstance(value, kind)), None)
+    return next(
+        (f"{short(value)} must be a {kind.__name__}" for value, kind in kinds if not isinstance(value, kind)), None
+    )

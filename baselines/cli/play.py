@@ -16,7 +16,7 @@ from rich.text import Text
 import pa_env  # noqa: F401  (registers the environments)
 from baselines.registry import attach, make, resolve_agent, resolve_instance
 from baselines.simulation import simulate
-from pa_env.checks import arm_index, known
+from pa_env.checks import arm_index, known, short
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import AGENT_BLOCKS, BLOCKS, OVERALL
 
@@ -55,7 +55,7 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
         try:
             numbers = [float(word) for word in text.split()]
         except ValueError:
-            raise ValueError(f"{text!r} must be numbers: an arm and its incentive, or one for each arm") from None
+            raise ValueError(f"{short(text)} must be numbers: an arm and its incentive, or one for each arm") from None
         offer = np.zeros(self.n_arms)
         if len(numbers) == 2:
             if numbers[0] not in range(self.n_arms):
@@ -65,7 +65,7 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
             offer[:] = numbers
         elif numbers:
             raise ValueError(
-                f"{text!r} must be two numbers, an arm and its incentive, or {self.n_arms}, one for each arm"
+                f"{short(text)} must be two numbers, an arm and its incentive, or {self.n_arms}, one for each arm"
             )
         self.env.get_wrapper_attr("game").check_offers(offer[None])
         return offer
@@ -113,7 +113,7 @@ an arm. You get its reward and its incentive.
     def read(self, text: str) -> int:
         """An arm."""
         if not text.isdecimal():
-            raise ValueError(f"{text!r} must be an arm, an integer from 0 to {self.n_arms - 1}")
+            raise ValueError(f"{short(text)} must be an arm, an integer from 0 to {self.n_arms - 1}")
         return arm_index("arm", int(text), self.n_arms)
 
     def outcome(self, action: int, reward: float, info: dict[str, Any]) -> str:

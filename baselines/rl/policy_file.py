@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from baselines.files import write_whole
 from baselines.rl.view import FIELDS, OVERALL, RUNGS
-from pa_env.checks import known
+from pa_env.checks import known, short
 
 FORMAT = "principal-agent-env policy 3"
 LARGEST = 1_000_000  # bytes
@@ -82,7 +82,7 @@ def check(policy: Policy) -> Policy:
         raise ValueError(f"format must be {FORMAT!r}: policies of other versions have to be trained anew")
     for key, kind in KEYS.items():
         if type(data.get(key)) is not kind:
-            raise ValueError(f"metadata: {key} = {data.get(key)!r} must be of type {kind.__name__}")
+            raise ValueError(f"metadata: {key} = {short(data.get(key))} must be of type {kind.__name__}")
     if not data["tasks"] or not all(isinstance(name, str) for name in data["tasks"]):
         raise ValueError(f"metadata: tasks = {data['tasks']} must be names of tasks")
     if not 1 <= data["width"] <= WIDEST:

@@ -41,7 +41,7 @@ from baselines.rl.policy_file import FORMAT, Policy, save
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv, games_of, play_out
 from baselines.rl.view import FIELDS, OVERALL, WithBeliefs
 from baselines.tasks import task
-from pa_env.checks import known, seed_of, whole
+from pa_env.checks import known, seed_of, short, whole
 from pa_env.kernel.layout import Floats
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
@@ -273,7 +273,7 @@ def read_record(settings: Settings, out: Path) -> dict[str, Any]:
     for key, value in wanted.items():
         if (kept := record.get("settings", {}).get(key)) != value:
             raise ValueError(
-                f"out = {str(out)!r} holds a run with {key} = {kept!r}, not {value!r}:"
+                f"out = {str(out)!r} holds a run with {key} = {short(kept)}, not {short(value)}:"
                 " pass another folder, or the same arguments to go on with it"
             )
     return record

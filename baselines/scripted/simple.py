@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from baselines.principal import Principal, Request, Rounds, follow, offer
-from pa_env.checks import numbers
+from pa_env.checks import numbers, short
 from pa_env.game import Game
 from pa_env.kernel.layout import ArmRow
 from pa_env.rules import compile_rule
@@ -55,7 +55,7 @@ class Fixed(Principal):
         super().__init__(n_arms, horizon)
         vector = numbers("incentives", incentives)
         if vector.shape != (n_arms,) or not np.isfinite(vector).all() or (vector < 0).any():
-            raise ValueError(f"incentives = {incentives!r} must be {n_arms} finite numbers, none below 0")
+            raise ValueError(f"incentives = {short(incentives)} must be {n_arms} finite numbers, none below 0")
         self.incentives = vector
 
     def rounds(self) -> Rounds:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from pa_env import checks
 from pa_env.buffers import Buffers
-from pa_env.checks import copy_seeds, integers, known
+from pa_env.checks import copy_seeds, integers, known, short
 from pa_env.envs import spaces
 from pa_env.envs.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.envs.render import MODES, Viewer
@@ -169,8 +169,8 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
         fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
         if not fits or not mask.any():
             raise ValueError(
-                f"options['reset_mask'] = {mask!r} must be a NumPy array of {self.num_envs} booleans, at least one of"
-                " them True"
+                f"options['reset_mask'] = {short(mask)} must be a NumPy array of {self.num_envs} booleans, at least one"
+                " of them True"
             )
         return mask
 

@@ -77,8 +77,8 @@ class PrincipalDriver:
             self._principals = [PolicyPrincipal(game, i, principal) for i in range(game.copies)]
         else:
             raise TypeError(
-                f"principal = {principal!r} must have reset, offer and observe, or be a function from the principal's"
-                " observation to an offer, or None for random offers"
+                f"principal = {checks.short(principal)} must have reset, offer and observe, or be a function from the"
+                " principal's observation to an offer, or None for random offers"
             )
 
     def begin(self, which: Flags) -> None:

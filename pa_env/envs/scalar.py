@@ -36,7 +36,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike
 
-from pa_env.checks import arm_index, seed_of
+from pa_env.checks import arm_index, seed_of, short
 from pa_env.envs import spaces
 from pa_env.envs.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.envs.render import MODES, Viewer
@@ -50,7 +50,7 @@ ONE = np.ones(1, np.bool_)
 def instance_option(options: Any) -> Any:
     """The instance in the ``options`` of a reset; other options are ignored."""
     if options is not None and not isinstance(options, dict):
-        raise TypeError(f"options = {options!r} must be a dictionary, as in {{'instance': ...}}, or None")
+        raise TypeError(f"options = {short(options)} must be a dictionary, as in {{'instance': ...}}, or None")
     return (options or {}).get("instance")
 
 

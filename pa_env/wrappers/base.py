@@ -8,7 +8,7 @@ from gymnasium.spaces import Space, Tuple
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from pa_env.checks import at_least, numbers
+from pa_env.checks import at_least, numbers, short
 from pa_env.envs import spaces
 from pa_env.envs.batched import PrincipalVectorEnv
 from pa_env.envs.scalar import PrincipalEnv
@@ -34,14 +34,14 @@ def floats(name: str, actions: Any, shape: tuple[int, ...], low: float, high: fl
     values = numbers(name, actions)
     if values.shape != shape or not ((values >= low) & (values <= high)).all():
         each = f" of shape {shape[1:]}" + (f" for each of {shape[0]} copies" if shape[0] > 1 else "")
-        raise ValueError(f"{name} = {actions!r} must be numbers from {low:g} to {high:g},{each}")
+        raise ValueError(f"{name} = {short(actions)} must be numbers from {low:g} to {high:g},{each}")
     return values
 
 
 def pair(action: Any) -> tuple[Any, Any]:
     """An arm and an amount, or a batch of each."""
     if not isinstance(action, tuple | list) or len(action) != 2:
-        raise ValueError(f"action = {action!r} must be a pair (arm, amount)")
+        raise ValueError(f"action = {short(action)} must be a pair (arm, amount)")
     return action[0], action[1]
 
 
@@ -100,7 +100,7 @@ def wrap(env: Env, menu: Menu) -> Env:
     """Return the environment, scalar or batched, with the actions of a menu."""
     game = game_behind(env)
     if (env.single_action_space if isinstance(env, VectorEnv) else env.action_space) != spaces.offers(game):
-        raise TypeError(f"env = {env} already takes actions other than incentives: use one of these wrappers")
+        raise TypeError(f"env = {short(env)} already takes actions other than incentives: use one of these wrappers")
     return _BatchedMenu(env, menu) if isinstance(env, VectorEnv) else _ScalarMenu(env, menu)
 
 
@@ -109,8 +109,8 @@ def game_behind(env: object) -> Game:
     seat = getattr(env, "unwrapped", None)
     if not isinstance(seat, PrincipalEnv | PrincipalVectorEnv):
         raise TypeError(
-            f"env = {env!r} must be the principal's seat: PrincipalAgent-v0 or PrincipalAgentLinear-v0, from gym.make,"
-            " or from gym.make_vec without a vectorization_mode"
+            f"env = {short(env)} must be the principal's seat: PrincipalAgent-v0 or PrincipalAgentLinear-v0, from"
+            " gym.make, or from gym.make_vec without a vectorization_mode"
         )
     return seat.game
 

@@ -114,7 +114,7 @@ def test_values_that_are_none_are_named_with_their_parameter(name: str) -> None:
                 make(f"{name},{parameter}={value}", n_arms=3, horizon=100, **arms)
             shown = str(float(value)) if value in ("1e400", "nan") else value
             assert f"{parameter} = " in str(raised.value)
-            assert shown.lower() in str(raised.value).lower()
+            assert shown.lower()[:150] in str(raised.value).lower()
 
 
 def test_a_class_of_ones_own_in_a_file(own: Path) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from baselines.principal import Phase, Principal
-from pa_env.checks import at_least, known
+from pa_env.checks import at_least, known, short
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Phased(Principal):
         self.constants = constants
         self.factors = Constants() if constants == "paper" else self.practical
         if not isinstance(unknown_initial_means, bool | np.bool_):
-            raise TypeError(f"unknown_initial_means = {unknown_initial_means!r} must be True or False")
+            raise TypeError(f"unknown_initial_means = {short(unknown_initial_means)} must be True or False")
         self.unknown_initial_means = bool(unknown_initial_means)
         self.ceiling = 2.0 if unknown_initial_means else 1.0  # the largest empirical mean of the agent
         self.cap = self.ceiling + 1.0 / self.horizon  # an incentive that is always accepted
