@@ -33,6 +33,20 @@ from baselines import rl as rl
 from baselines.comparison import Comparison, compare
 from baselines.principal import Principal, follow, hold, offer
 from baselines.registry import make, principals
+from baselines.rl.models import from_policy, from_sb3
 from baselines.simulation import Run, simulate
 
-__all__ = ["Comparison", "Principal", "Run", "compare", "follow", "hold", "make", "offer", "principals", "simulate"]
+__all__ = [
+    "Comparison",
+    "Principal",
+    "Run",
+    "compare",
+    "follow",
+    "from_policy",
+    "from_sb3",
+    "hold",
+    "make",
+    "offer",
+    "principals",
+    "simulate",
+]

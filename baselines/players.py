@@ -8,6 +8,7 @@ from typing import Any
 from baselines.benchmark.blocks import Objects, settings
 from baselines.principal import Principal
 from baselines.registry import PrincipalLike, describe, resolve_agent
+from baselines.rl.models import from_sb3, is_model
 from baselines.simulation import log_spaced
 from baselines.specs import is_user_code
 from baselines.tasks import Task
@@ -47,12 +48,14 @@ def principals_by_label(
 
 def _at_rest(given: PrincipalLike) -> PrincipalLike:
     """A principal that can be sent: an object in the middle of an episode can't."""
+    if is_model(given):
+        return from_sb3(given)
     if isinstance(given, Principal):
         return given.clone()
     if isinstance(given, str) or (isinstance(given, type) and issubclass(given, Principal)):
         return given
     raise TypeError(
-        f"principals has {short(given)}: each must be a name, a spec, or a baselines.Principal or its class"
+        f"principals has {short(given)}: each must be a name, a spec, a model, or a baselines.Principal or its class"
     )
 
 
@@ -61,6 +64,8 @@ def label_of(given: PrincipalLike) -> str:
     if isinstance(given, str):
         return describe(given).label if is_user_code(given) else given
     made = given if isinstance(given, type) else type(given)
+    if is_model(given):
+        return made.__name__
     name = str(getattr(made, "name", "") or made.__name__)
     if isinstance(given, Principal):
         kept = vars(given) | vars(given).get("parameters", {})

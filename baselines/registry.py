@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from baselines import rl
 from baselines.principal import Principal
-from baselines.rl.trained import PPO, Trained
+from baselines.rl.models import from_sb3, is_model
+from baselines.rl.trained import PPO, Trained, load
 from baselines.scripted.ours.bracket_ucb import BracketUCB
 from baselines.scripted.ours.explore_then_commit import ExploreThenCommit
 from baselines.scripted.ours.knows_beliefs import KnowsBeliefs
@@ -58,7 +58,7 @@ SIZES = ("n_arms", "horizon")  # what every principal is made with
 OF_CLASSES = ("privileged", "stand_in", "longest")  # what a class says of itself, and an object may not
 
 T = TypeVar("T")
-PrincipalLike = str | Principal | type[Principal]
+PrincipalLike = str | Principal | type[Principal] | Any  # the last: a model of Stable-Baselines3
 
 
 def principals() -> tuple[str, ...]:
@@ -102,6 +102,8 @@ def resolve(given: PrincipalLike, game: Game, files: Files | None = None) -> Pri
         game: that it is to play.
         files: see :data:`baselines.specs.Files`.
     """
+    if is_model(given):
+        return from_sb3(given, n_arms=game.n_arms, horizon=game.horizon)
     if isinstance(given, Principal):
         check_class(given)
         for name in SIZES:
@@ -114,7 +116,9 @@ def resolve(given: PrincipalLike, game: Game, files: Files | None = None) -> Pri
     elif isinstance(given, type) and issubclass(given, Principal):
         spec, factory = Spec(given.__name__, "principal", given.__name__, "", {}), given
     else:
-        raise TypeError(f"principal = {short(given)} must be a name, a spec, or a baselines.Principal or its class")
+        raise TypeError(
+            f"principal = {short(given)} must be a name, a spec, or a baselines.Principal, its class or a model"
+        )
     arguments: dict[str, Any] = {"n_arms": game.n_arms, "horizon": game.horizon}
     if any(parameter.name == "arms" for parameter in _taken_by(factory)):
         if not game.dim:
@@ -206,8 +210,14 @@ def label(spec: str) -> str:
 
 def _factory(spec: Spec, files: Files | None) -> Callable[..., Principal]:
     """Return the class or the function that makes the principal of a spec."""
+    if spec.place.endswith(".zip"):
+        raise ValueError(
+            f"{spec}: loading a model of Stable-Baselines3 runs code that its author put into it, so no command does."
+            f" If you trust it, in Python: model = stable_baselines3.PPO.load({spec.place!r}, env=envs);"
+            " baselines.compare([model, 'zero'], ...)"
+        )
     if spec.place.endswith(POLICY):
-        return functools.partial(rl.load, spec.existing_file(files) or spec.place)
+        return functools.partial(load, spec.existing_file(files) or spec.place)
     if not spec.member:
         known("principal", spec.place, PRINCIPALS)
         return PRINCIPALS[spec.place]

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from baselines.principal import Follow, Hold, Phase, Principal, Request
 from baselines.registry import PrincipalLike, attach, resolve, resolve_agent, resolve_instance
+from baselines.rl.models import from_sb3, is_model
 from baselines.trace import Trace
 from pa_env.checks import UNBOUNDED, known, seed_of, short, whole
 from pa_env.game import Game
@@ -167,8 +168,9 @@ def simulate(
     (100, 1)
 
     Args:
-        principal: an object; or a name of :func:`baselines.principals`, another spec, or a class. The last three are
-            made for the game; if they have a parameter ``arms``, they get the arms of the episode.
+        principal: an object; a model of Stable-Baselines3; or a name of :func:`baselines.principals`, another spec, or
+            a class. The last three are made for the game; if they have a parameter ``arms``, they get the arms of the
+            episode.
         instance: a family's name, an instance, or a function ``rng -> instance``; see :mod:`pa_env.instances`.
         agent: a name, the result of ``pa_env.make_agent``, or your own object.
         horizon: rounds; by default the principal's own, and 10,000 for one by name.
@@ -178,6 +180,8 @@ def simulate(
         seeds: of many episodes; each is the episode that ``seed=`` gives alone.
         trace: a Parquet file to keep every round in (:mod:`baselines.trace`); this is slower.
     """
+    if is_model(principal):
+        principal = from_sb3(principal)
     if not isinstance(principal, str | Principal | type):
         raise TypeError(f"principal = {short(principal)} must be a name, a spec, or a baselines.Principal or its class")
     given = principal if isinstance(principal, Principal) else None

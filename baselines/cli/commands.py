@@ -173,28 +173,41 @@ def play(
 
 @app.command()
 def train(
-    task: list[str] = typer.Option(help="A task to train on, e.g. k5-t200-uniform; several may be given."),
+    task: list[str] = typer.Option([], help="A task to train on, e.g. k5-t200-uniform; several may be given."),
+    agent: str = typer.Option("empirical-mean", help="The agent; with the next three options, in place of a task."),
+    instance: str = typer.Option("uniform", help="A family of instances, or your own."),
+    arms: int = typer.Option(5, min=1, help="Number of arms."),
+    horizon: int = typer.Option(200, min=2, help="Rounds of an episode."),
     objective: str = typer.Option("utility", help="utility, or regret for R_T."),
-    steps: int = typer.Option(12_000_000, min=1, help="Rounds to train on, rounded up to whole laps of 40 rollouts."),
+    steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
+    constant: list[str] = typer.Option(
+        [], "--set", help="A constant, as in learning_rate=1e-3 or deep=true: of PPO or baselines.rl.training.Settings."
+    ),
+    warm_up: list[str] = typer.Option([], help="A task for the first part of the rounds; several may be given."),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
 ) -> None:
     """Train a principal from scratch by reinforcement learning, and compare it with the scripted ones.
 
-    Example: pa-bench train --task k5-t200-uniform --steps 12000000 --seed 0 --out results/ppo
+    Example: pa-bench train --task k5-t200-uniform --steps 8000000 --seed 0 --out results/ppo
     """
     with plain_errors():
         from baselines import compare
         from baselines.rl import training
         from baselines.rl.evaluate import TRIAL_SEEDS
-        from baselines.tasks import task as task_by_name
+        from baselines.specs import parse
 
-        policy = training.train(training.Settings(tuple(task), objective, steps, seed), out)
+        options = parse(",".join(["train", *constant]), "--set").parameters
+        options |= {"objective": objective, "steps": steps, "seed": seed, "warm_up": tuple(warm_up)}
+        tasks = tuple(task) or (training.game(agent, instance, arms, horizon),)
+        settings = training.settings_of(tasks, options)
+        policy = training.train(settings, out)
         seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
-        for name in task:
-            scripts = {spec: spec for spec in task_by_name(name).principals}
-            typer.echo(compare({"trained": str(policy)} | scripts, task=name, seeds=seeds))
+        for each in settings.tasks:
+            scripts = {spec: spec for spec in each.principals}
+            typer.echo(compare({"trained": str(policy)} | scripts, task=each, seeds=seeds))
+        typer.echo(f"learning curve: {out / 'curve.png'}")
         typer.echo(f"policy: {policy}")
 
 

@@ -22,7 +22,7 @@ from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import estimate
 from baselines.comparison import compare
 from baselines.reproduce.claim import Claim, Evidence, Measurement, Study
-from baselines.rl.evaluate import PLAYED_SCORES
+from baselines.rl.evaluate import PLAYED_SCORES, games_of, play_out
 from baselines.tasks import task
 from pa_env.kernel.layout import SCORES, Floats
 from pa_env.wrappers import ForLearning
@@ -67,7 +67,7 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
     from stable_baselines3.common.noise import NormalActionNoise
 
     from baselines.rl.networks import SetActorCritic
-    from baselines.rl.vec_env import GameVecEnv, games_of
+    from baselines.rl.vec_env import GameVecEnv
 
     torch.set_num_threads(1)
     envs = GameVecEnv(
@@ -85,8 +85,6 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
 
 def outcome(learner: Learner, steps: int, seed: int, episodes: int) -> dict[str, Any]:
     """What a learner with a seed earns after training, or the error that it raised; and the minutes that it took."""
-    from baselines.rl.vec_env import games_of, play_out
-
     start = time.monotonic()
     try:
         model = trained(learner, steps, seed)

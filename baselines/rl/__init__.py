@@ -1,7 +1,7 @@
 """Principals trained by reinforcement learning: how they are trained, kept on disk, and played.
 
 ``baselines.make("ppo", n_arms=5, horizon=200)`` comes with the package. Playing a policy needs NumPy and Numba;
-training one (:mod:`baselines.rl.training`, ``pa-bench train``) needs the extra ``[train]``.
+training one (:func:`learner`, ``pa-bench train``) needs the extra ``[train]``.
 
 Inside::
 
@@ -10,23 +10,51 @@ Inside::
     policy_file.py  a policy on disk
     networks.py     a policy network that treats arms alike
     vec_env.py      batched games for Stable-Baselines3
+    models.py       models of Stable-Baselines3, and functions, as principals
     training.py     training from scratch
-    evaluate.py     scores that are kept, and seeds of trials
+    evaluate.py     many games of a model at once
     recipes.py      how shipped policies are trained
 """
 
-from pathlib import Path
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from baselines.rl.policy_file import read
-from baselines.rl.trained import Trained
+from baselines.rl.models import save
+from baselines.rl.trained import load
+
+if TYPE_CHECKING:
+    from baselines.rl.training import Learner
+    from baselines.tasks import Task
+
+__all__ = ["learner", "load", "save"]
 
 
-def load(path: str | Path, n_arms: int, horizon: int) -> Trained:
-    """Return the trained principal in a file. Reading it runs nothing in it.
+def learner(
+    task: "str | Task | Sequence[str | Task] | None" = None,
+    *,
+    agent: str = "empirical-mean",
+    instance: str = "uniform",
+    n_arms: int = 5,
+    horizon: int = 200,
+    **options: Any,
+) -> "Learner":
+    """Make a learner: Stable-Baselines3's PPO with this package's interface, network and constants.
+
+    ``learner("k5-t200-uniform").learn(2_000_000)`` trains it; :func:`baselines.compare` takes it beside names of
+    principals, and :func:`save` keeps its policy. ``pa-bench train`` does the same in a folder, and resumes.
 
     Args:
-        path: of a policy file.
+        task: a task, its name, or several of them; or None, and the next four arguments give the game.
+        agent: a spec, such as ``"exploratory,c0=0.3"`` or ``"file.py:Mine"``.
+        instance: a family's name, or a spec.
         n_arms: number of arms.
         horizon: rounds.
+        **options: fields of :class:`baselines.rl.training.Settings`, such as ``seed``, ``objective``, ``particles``,
+            ``deep`` or ``privileged``, and arguments of Stable-Baselines3's PPO, such as ``learning_rate``.
     """
-    return Trained(n_arms, horizon, read(Path(path)))
+    from baselines.rl import training
+
+    if task is None:
+        task = training.game(agent, instance, n_arms, horizon)
+    tasks = (task,) if not isinstance(task, Sequence) or isinstance(task, str) else tuple(task)
+    return training.learner(training.settings_of(tasks, options))

@@ -99,7 +99,7 @@ def check(policy: Policy) -> Policy:
     return policy
 
 
-def save(path: Path, policy: Policy) -> None:
+def write(path: Path, policy: Policy) -> None:
     """Write a policy, whole or not at all."""
     check(policy)
     buffer = io.BytesIO()

@@ -21,7 +21,13 @@ GAMES = (
 )
 # Name -> arguments of baselines.rl.training.Settings.
 RECIPES: dict[str, dict[str, Any]] = {
-    "ppo": {"tasks": GAMES, "steps": 36_000_000},
+    "ppo": {
+        "tasks": GAMES,
+        "steps": 36_000_000,
+        "lap": 40,
+        "rounds": 400_000,
+        "ppo": {"n_steps": 100, "n_epochs": 4, "learning_rate": 1e-3},
+    },
 }
 
 

@@ -237,6 +237,17 @@ class Trained(Principal):
         return np.concatenate([beliefs, self._network])
 
 
+def load(path: str | Path, n_arms: int, horizon: int) -> Trained:
+    """Return the trained principal in a file. Reading it runs nothing in it.
+
+    Args:
+        path: of a policy file.
+        n_arms: number of arms.
+        horizon: rounds.
+    """
+    return Trained(n_arms, horizon, read(Path(path)))
+
+
 class PPO(Trained):
     """The policy that comes with the package: one network, trained by PPO on sixteen tasks with five arms.
 

@@ -1,108 +1,250 @@
-"""Training a principal from scratch: ``pa-bench train``.
+"""Training a principal from scratch: :func:`baselines.rl.learner` in Python, ``pa-bench train`` in a folder.
 
-Stable-Baselines3's PPO plays many copies of one or several tasks at once, with the observations and prices of
-:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.SetActorCritic`. The
-learning rate (at the end) and the bonus for random actions fall to 0, so that the last policy is the one to keep.
+A learner is Stable-Baselines3's PPO on many copies of one or several tasks, with the observations and prices of
+:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.SetActorCritic`. Its learning
+rate (at the end) and its bonus for random actions fall to 0, so that the last policy is the one to keep.
 
-A lap is a fixed number of rollouts. After each lap the policy plays evaluation episodes, and a checkpoint is written.
-All random numbers of a lap come from the run's seed and the lap's number. So a run that was killed goes on from its
-last lap to the same policy, and two runs with one seed give the same policy. In the folder of a run:
+:func:`train` keeps everything in a folder. A lap is a fixed number of rollouts. After each lap the policy plays
+evaluation episodes, and a checkpoint is written. All random numbers of a lap come from the run's seed and the lap's
+number. So a run that was killed goes on from its last lap to the same policy, and two runs with one seed give the same
+policy. In the folder of a run:
 
 | file | what it holds |
 |---|---|
 | ``policy.npz`` | the policy after the last finished lap (:mod:`baselines.rl.policy_file`) |
+| ``curve.png`` | utility against rounds of training, beside scripts |
 | ``run.json`` | the settings, and the scores of each lap; written last, so it names nothing missing |
 | ``lap-N.zip``, ``lap-N.pkl`` | the last checkpoint: Stable-Baselines3's model, and the games (pickles) |
 | ``events.out.*`` | TensorBoard's |
 | ``lock`` | held by the one process that trains here |
 """
 
-import importlib.metadata
+import functools
+import inspect
+import io
 import json
 import math
 import pickle
-import time
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3 import PPO
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
 
 from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import Estimate, estimate
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
+from baselines.registry import describe, make
+from baselines.rl.evaluate import OFFER, games_of, play_out
+from baselines.rl.models import save
 from baselines.rl.networks import SetActorCritic
-from baselines.rl.policy_file import FORMAT, Policy, save
-from baselines.rl.vec_env import OBJECTIVES, GameVecEnv, games_of, play_out
-from baselines.rl.view import FIELDS, OVERALL, WithBeliefs
-from baselines.tasks import task
-from pa_env.checks import known, seed_of, short, whole
+from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
+from baselines.rl.view import FIELDS, OVERALL, PARTICLES, PRIVILEGED, WithBeliefs
+from baselines.simulation import simulate
+from baselines.specs import is_user_code
+from baselines.tasks import Task, setting, task
+from pa_env.checks import known, seed_of, whole
 from pa_env.kernel.layout import Floats
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
-WIDTH = 32  # of the network
-RATE, ENTROPY = 1e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
+ROLLOUT, BATCHES, EPOCHS = 25, 8, 2  # rounds of each copy between two updates; equal parts of them, and passes
+RATE, ENTROPY = 2e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
+WARM_UP = 0.4  # share of the rounds that is spent on the tasks of a warm-up, if there is one
 SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0)}  # what is maximised, with its sign
-EPOCHS, BATCHES = 4, 8  # passes over a rollout, and equal parts of it in each pass, at most
+WAYS = ("likeliest", "drawn")  # in which a policy's actions are played
+SCRIPTS = ("zero", "profit-target", "bracket-ucb")  # that a learning curve is shown beside
+REFERENCE_EPISODES = 500
+NEXT_TO_NOTHING = 1e-3  # an offer, on average over rounds
+TRAP = (
+    "The policy offers next to nothing. docs/training.md, 'The trap of offering nothing', says why a learner gets"
+    " there. What helps: more rounds, or a warm-up on a task with the family uniform."
+)
+
+Scores = dict[str, dict[str, dict[str, Floats]]]  # task -> way -> score -> (episodes,)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is trained, and for how long. A recipe is one of these."""
+    """What is trained, on what, and for how long. A recipe is one of these."""
 
-    tasks: tuple[str, ...]
-    """Names of the tasks, with equally many arms."""
+    tasks: tuple[Task, ...]
+    """Tasks, or their names, with equally many arms."""
     objective: str = "utility"
     """What is maximised: utility, or regret for minus R_T."""
-    steps: int = 12_000_000
+    steps: int = 8_000_000
     """Rounds to train on, rounded up to whole laps."""
     seed: int = 0
     """The same seed gives the same policy."""
     copies: int = 512
     """Games that are played at once, at most: each task has as many as the others."""
-    rollout: int = 100
-    """Rounds of each copy between two updates."""
-    lap: int = 40
+    warm_up: tuple[Task, ...] = ()
+    """Tasks for the first part of the rounds. On misaligned instances a learner from scratch ends at offering nothing,
+    and one that knows uniform ones does not."""
+    particles: int = PARTICLES
+    """Possible agents that are tracked in each copy."""
+    width: int = 32
+    """Of the network."""
+    deep: bool = False
+    """Give the actor one more layer."""
+    privileged: bool = False
+    """Show the critic, never the actor, both players' means and the agent's beliefs."""
+    lap: int = 80
     """Rollouts between two checkpoints."""
-    rounds: int = 400_000
+    rounds: int = 200_000
     """Rounds of an evaluation, all tasks together; once with the likeliest actions and once with drawn ones."""
+    ppo: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of Stable-Baselines3's PPO in place of those that :func:`constants` gives."""
 
     def __post_init__(self) -> None:
-        """Check all of them."""
-        if len({task(name).n_arms for name in self.tasks}) != 1:
-            raise ValueError(f"tasks = {self.tasks} must be at least one, and must have equally many arms")
+        """Check all of them; names become tasks."""
+        for name in ("tasks", "warm_up"):
+            object.__setattr__(
+                self, name, tuple(each if isinstance(each, Task) else task(each) for each in getattr(self, name))
+            )
+        if not self.tasks or len({each.n_arms for each in (*self.tasks, *self.warm_up)}) != 1:
+            names = tuple(each.name for each in (*self.tasks, *self.warm_up))
+            raise ValueError(f"tasks = {names} must be at least one, and must have equally many arms")
         known("objective", self.objective, OBJECTIVES)
         if (seed_of(self.seed) or 0) >= 2**32:
             raise ValueError(f"seed = {self.seed} must be below 2**32, as Stable-Baselines3 wants it")
-        for name in ("steps", "copies", "rollout", "lap", "rounds"):
+        for name in ("steps", "copies", "particles", "width", "lap", "rounds"):
             whole(name, getattr(self, name), 1)
-        if self.copies < len(self.tasks):
-            raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {len(self.tasks)}")
-
-    @property
-    def each(self) -> int:
-        """Copies of each task."""
-        return self.copies // len(self.tasks)
+        most = max(len(self.tasks), len(self.warm_up))
+        if self.copies < most or (self.warm_up and self.copies % most):
+            raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
 
     @property
     def rollout_steps(self) -> int:
         """Rounds between two updates, of all copies together."""
-        return self.each * len(self.tasks) * self.rollout
-
-    @property
-    def lap_steps(self) -> int:
-        """Rounds of a lap, of all copies together."""
-        return self.rollout_steps * self.lap
+        return self.copies // len(self.tasks) * len(self.tasks) * int(self.ppo.get("n_steps", ROLLOUT))
 
     @property
     def laps(self) -> int:
-        """How many laps there are."""
-        return math.ceil(self.steps / self.lap_steps)
+        """Number of laps."""
+        return math.ceil(self.steps / (self.rollout_steps * self.lap))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The settings as ``run.json`` keeps them."""
+        names = {name: [each.name for each in getattr(self, name)] for name in ("tasks", "warm_up")}
+        values = {each.name: getattr(self, each.name) for each in fields(self)} | names
+        return values | {"ppo": {name: repr(value) for name, value in self.ppo.items()}}
+
+
+class Learner(PPO):
+    """Stable-Baselines3's PPO, with a bonus for random actions that falls to 0, and a warm-up; see :func:`learner`."""
+
+    settings: Settings
+    first_entropy: float
+    warming_up: bool
+    references: Mapping[str, float]  # utilities of scripts
+
+    def train(self) -> None:
+        """Update the policy by a rollout; after the warm-up, go on with the other tasks."""
+        left = self._current_progress_remaining
+        self.ent_coef = self.first_entropy * left
+        super().train()
+        if self.warming_up and left <= 1.0 - WARM_UP:
+            self.warming_up = False
+            self.set_env(environment(self.settings, self.settings.tasks))
+            assert self.env is not None
+            self._last_obs = self.env.reset()  # type: ignore[assignment] # one array
+            self._last_episode_starts = np.ones(self.env.num_envs, np.bool_)
+
+    def learn(
+        self, total_timesteps: int, callback: Any = None, *arguments: Any, progress_bar: bool = False, **options: Any
+    ) -> "Learner":
+        """Learn for so many rounds.
+
+        Args:
+            total_timesteps: rounds of all copies together.
+            callback: of Stable-Baselines3.
+            *arguments: of PPO's ``learn``.
+            progress_bar: show a bar, with the utility so far beside that of scripts.
+            **options: of PPO's ``learn``.
+        """
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)  # sums come out the same on any machine, and the network is too small for more
+        bar = Bar(self.references or references(self.settings.tasks)) if progress_bar else None
+        given = callback if isinstance(callback, list) else [callback] if callback is not None else []
+        try:
+            super().learn(total_timesteps, CallbackList([*given, *([bar] if bar else [])]), *arguments, **options)
+        finally:
+            torch.set_num_threads(threads)
+            if bar is not None:
+                bar.progress.stop()
+        return self
+
+
+def game(agent: str, instance: str, n_arms: int, horizon: int) -> Task:
+    """Return the task of a game whose agent and instances are given by specs."""
+    given = {agent: "agent", instance: "instance"}
+    labels = {spec: describe(spec, what).label for spec, what in given.items() if is_user_code(spec)}
+    return setting(agent, instance, n_arms, horizon, labels=labels)
+
+
+def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Settings:
+    """Return the settings of tasks with these options: fields of :class:`Settings`, and arguments of PPO."""
+    names = {each.name for each in fields(Settings)}
+    accepted = (*names, *inspect.signature(PPO).parameters)
+    for name in options:
+        known("option of a learner", name, accepted)
+    ppo = {name: value for name, value in options.items() if name not in names}
+    return Settings(tasks, **{name: options[name] for name in options if name in names}, ppo=ppo)  # type: ignore[arg-type]
+
+
+def learner(settings: Settings) -> Learner:
+    """Make a learner before its first round."""
+    model = Learner(SetActorCritic, environment(settings, settings.warm_up or settings.tasks), **constants(settings))
+    model.settings, model.first_entropy = settings, model.ent_coef
+    model.warming_up, model.references = bool(settings.warm_up), {}
+    return model
+
+
+def environment(settings: Settings, tasks: tuple[Task, ...]) -> GameVecEnv:
+    """Return the copies of these tasks, with seeds of training."""
+    games = [
+        WithBeliefs(games_of(each, settings.copies // len(tasks)), settings.particles, settings.privileged)
+        for each in tasks
+    ]
+    envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
+    envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
+    return envs
+
+
+def constants(settings: Settings) -> dict[str, Any]:
+    """Return the arguments of PPO; a learning rate that is a number is the first one, and falls."""
+    horizon = float(np.mean([each.horizon for each in settings.tasks]))
+    network = {"width": settings.width, "fields": FIELDS, "overall": OVERALL, "deep": settings.deep}
+    defaults: dict[str, Any] = {
+        "learning_rate": RATE,
+        "n_steps": ROLLOUT,
+        "batch_size": max(2, settings.rollout_steps // math.gcd(settings.rollout_steps, BATCHES)),
+        "n_epochs": EPOCHS,
+        "gamma": 1.0 - 0.1 / horizon,  # the last round counts nearly as much as the first,
+        "gae_lambda": max(0.9, 1.0 - 6.0 / horizon),  # and what is learned early pays for long
+        "ent_coef": ENTROPY,
+        "seed": settings.seed,
+        "device": "cpu",
+        "policy_kwargs": network | {"privileged": len(PRIVILEGED) if settings.privileged else 0},
+    }
+    chosen = defaults | dict(settings.ppo)
+    if not callable(chosen["learning_rate"]):
+        chosen["learning_rate"] = functools.partial(falling_rate, chosen["learning_rate"])
+    return chosen
+
+
+def falling_rate(first: float, left: float) -> float:
+    """Return the learning rate when this share of the rounds is left."""
+    return first * min(1.0, 2.5 * left)
 
 
 def train(settings: Settings, out: Path) -> Path:
@@ -117,45 +259,47 @@ def train(settings: Settings, out: Path) -> Path:
         remove_half_written(out)
         record = read_record(settings, out)
         if len(record["laps"]) < settings.laps:
-            torch.set_num_threads(1)  # sums come out the same on any machine, and the network is too small for more
-            model = old_model(out, len(record["laps"])) if record["laps"] else new_model(settings)
+            model = read_checkpoint(out, len(record["laps"])) if record["laps"] else learner(settings)
             model.set_logger(configure(str(out), ["tensorboard"]))
-            left = settings.laps * settings.lap_steps - model.num_timesteps
-            model.learn(left, Laps(settings, out, record), log_interval=settings.lap, reset_num_timesteps=False)
+            record["references"] = model.references = model.references or references(settings.tasks)
+            left = settings.laps * settings.lap * settings.rollout_steps - model.num_timesteps
+            laps = Laps(settings, out, record)
+            model.learn(left, laps, log_interval=settings.lap, reset_num_timesteps=False, progress_bar=True)
     return out / "policy.npz"
 
 
-def new_model(settings: Settings) -> PPO:
-    """A learner before its first round."""
-    played = [task(name) for name in settings.tasks]
-    games = [WithBeliefs(games_of(each, settings.each)) for each in played]
-    envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
-    envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
-    horizon = float(np.mean([made.horizon for made in played]))
-    return PPO(
-        *(SetActorCritic, envs),
-        learning_rate=falling_rate,
-        n_steps=settings.rollout,
-        batch_size=max(2, settings.rollout_steps // math.gcd(settings.rollout_steps, BATCHES)),
-        n_epochs=EPOCHS,
-        gamma=1.0 - 0.1 / horizon,  # the last round counts nearly as much as the first,
-        gae_lambda=max(0.9, 1.0 - 6.0 / horizon),  # and what is learned early pays for long
-        seed=settings.seed,
-        device="cpu",
-        policy_kwargs={"width": WIDTH, "fields": FIELDS, "overall": OVERALL},
-    )
+class Bar(BaseCallback):
+    """Shows rounds, rounds a second, time left, and the utility of the last episodes beside that of scripts.
 
+    Args:
+        scripts: name -> utility.
+    """
 
-def falling_rate(left: float) -> float:
-    """The learning rate when this share of the steps is left."""
-    return RATE * min(1.0, 2.5 * left)
+    def __init__(self, scripts: Mapping[str, float]) -> None:
+        super().__init__()
+        self.scripts = ", ".join(f"{name} {utility:.1f}" for name, utility in scripts.items())
+        console = Console(stderr=True)
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
+        text = TextColumn("{task.fields[text]}")
+        self.progress = Progress(*columns, text, console=console, disable=not console.is_terminal)
 
+    def _on_training_start(self) -> None:
+        self.first = self.num_timesteps
+        total: int = self.model._total_timesteps
+        self.shown = self.progress.add_task("", total=total, completed=self.first, speed="", text="")
+        self.progress.start()
 
-def old_model(out: Path, lap: int) -> PPO:
-    """The learner as it was after a lap, with its games."""
-    with (out / f"lap-{lap}.pkl").open("rb") as file:
-        envs = pickle.load(file)
-    return PPO.load(out / f"lap-{lap}.zip", env=envs, device="cpu", force_reset=False)
+    def _on_step(self) -> bool:
+        if self.n_calls % 10 == 0:
+            utility = recent_utility(self.training_env)
+            elapsed = self.progress.tasks[0].elapsed or math.inf
+            speed = f"{(self.num_timesteps - self.first) / elapsed:,.0f}/s"
+            text = "" if math.isnan(utility) else f"utility {utility:.1f} ({self.scripts})"
+            self.progress.update(self.shown, completed=self.num_timesteps, speed=speed, text=text)
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self.logger.record("rollout/utility", recent_utility(self.training_env))
 
 
 class Laps(BaseCallback):
@@ -168,104 +312,143 @@ class Laps(BaseCallback):
     def _on_step(self) -> bool:
         return True
 
-    def _on_training_start(self) -> None:
-        self.began, self.first = time.monotonic(), self.num_timesteps
-
     def _on_rollout_start(self) -> None:
-        lap, rest = divmod(self.num_timesteps, self.settings.lap_steps)
+        lap, rest = divmod(self.num_timesteps, self.settings.lap * self.settings.rollout_steps)
         if rest == 0:
             if lap > len(self.record["laps"]):  # else it was just read from the disk
                 self._finish(lap)
             set_random_seed(int(np.random.SeedSequence([self.settings.seed, lap]).generate_state(1)[0]))
 
     def _on_rollout_end(self) -> None:
-        done = self.num_timesteps / (self.settings.laps * self.settings.lap_steps)
-        self.model.ent_coef = ENTROPY * (1.0 - done)  # type: ignore[attr-defined] # PPO has it
+        if not math.isnan(utility := recent_utility(self.training_env)):
+            self.record["curve"].append((self.num_timesteps, utility))
 
     def _on_training_end(self) -> None:
         self._finish(self.settings.laps)
 
     def _finish(self, lap: int) -> None:
         """Evaluate and write everything; the record comes last."""
-        found = evaluate(self.model, self.settings)
+        played = evaluate(self.model, self.settings)
         scores = {
-            name: {how: {score: estimate(own[score]) for score, _ in SCORE.values()} for how, own in both.items()}
-            for name, both in found.items()
+            name: {way: {score: estimate(sums[score]) for score, _ in SCORE.values()} for way, sums in ways.items()}
+            for name, ways in played.items()
         }
         self.record["laps"].append(scores)
+        self.record["rounds"].append(self.num_timesteps)
         with whole_file(self.out / f"lap-{lap}.zip") as file:
             self.model.save(file)
         write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.training_env))
-        sampled = better_drawn(found, self.settings.objective)
-        save(self.out / "policy.npz", policy_of(self.model, self.settings, sampled))
+        save(self.model, self.out / "policy.npz", sampled=better_drawn(played, self.settings))
+        self._tell(lap, scores, played)
+        write_whole(self.out / "curve.png", picture(self.record))
         write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
         for path in self.out.glob("lap-*"):
             if path.stem != f"lap-{lap}":
                 path.unlink()
-        speed = (self.num_timesteps - self.first) / (time.monotonic() - self.began)
-        print(f"lap {lap} of {self.settings.laps}, {speed:,.0f} rounds a second", flush=True)
-        for name, both in scores.items():
-            for how, own in both.items():
-                for score, mean in own.items():
-                    self.logger.record(f"{name}/{how}_{score}", mean.value)
-            print(f"  {name}: {'; '.join(f'{how}: {shown(own)}' for how, own in both.items())}", flush=True)
+
+    def _tell(self, lap: int, scores: dict[str, dict[str, dict[str, Estimate]]], played: Scores) -> None:
+        """Print and log the scores of a lap; say once that the policy offers next to nothing."""
+        print(f"lap {lap} of {self.settings.laps}, {self.num_timesteps:,} rounds", flush=True)
+        for name, ways in scores.items():
+            for way, means in ways.items():
+                utility, regret = plus_minus(means["expected_utility"]), plus_minus(means["regret"])
+                print(f"  {name}: {way}: utility {utility}, R_T {regret}", flush=True)
+                for score, mean in means.items():
+                    self.logger.record(f"{name}/{way}_{score}", mean.value)
+        horizons = {each.name: each.horizon for each in self.settings.tasks}
+        offers = [ways["drawn"][OFFER].mean() / horizons[name] for name, ways in played.items()]
+        if max(offers) < NEXT_TO_NOTHING and not self.record["trapped"]:
+            self.record["trapped"] = True
+            print(TRAP, flush=True)
 
 
-def shown(scores: dict[str, Estimate]) -> str:
-    """Utility and R_T with 95% intervals."""
-    return f"utility {plus_minus(scores['expected_utility'])}, R_T {plus_minus(scores['regret'])}"
+def recent_utility(envs: Any) -> float:
+    """Return the mean expected utility of the episodes that ended last, of all tasks alike; nan if one has none."""
+    return float(np.mean([np.mean(episodes) if episodes else math.nan for episodes in envs.recent]))
 
 
-def evaluate(model: Any, settings: Settings) -> dict[str, dict[str, dict[str, Floats]]]:
-    """Scores of evaluation episodes by task, when the likeliest actions are played and when actions are drawn."""
-    found = {}
-    for name in settings.tasks:
-        played = task(name)
-        episodes = max(2, settings.rounds // (len(settings.tasks) * played.horizon))
+def references(tasks: tuple[Task, ...]) -> dict[str, float]:
+    """Return the mean utility of ``zero`` and of the best script, over tasks."""
+    seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + REFERENCE_EPISODES)
+    utilities = {
+        name: float(
+            np.mean(
+                [
+                    simulate(
+                        make(name, n_arms=each.n_arms, horizon=each.horizon), each.instance, each.agent, seeds=seeds
+                    ).expected_utility.mean()
+                    for each in tasks
+                ]
+            )
+        )
+        for name in SCRIPTS
+    }
+    best = max(SCRIPTS[1:], key=lambda name: utilities[name])
+    return {name: utilities[name] for name in (SCRIPTS[0], best)}
+
+
+def evaluate(model: Any, settings: Settings) -> Scores:
+    """Play evaluation episodes of each task, with the likeliest actions and with drawn ones."""
+    scores = {}
+    for each in settings.tasks:
+        episodes = max(2, settings.rounds // (len(settings.tasks) * each.horizon))
         seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
         set_random_seed(settings.seed)  # the same model has the same scores
-        found[name] = {
-            how: play_out(WithBeliefs(games_of(played, episodes)), model, seeds, how == "likeliest")
-            for how in ("likeliest", "drawn")
+        scores[each.name] = {
+            way: play_out(
+                WithBeliefs(games_of(each, episodes), settings.particles, settings.privileged),
+                *(model, seeds, way == "likeliest"),
+            )
+            for way in WAYS
         }
-    return found
+    return scores
 
 
-def better_drawn(found: dict[str, dict[str, dict[str, Floats]]], objective: str) -> bool:
+def better_drawn(scores: Scores, settings: Settings) -> bool:
     """True if drawn actions do better than the likeliest, beyond a 95% interval.
 
     Episodes of all tasks count alike, in units of the square root of the horizon.
     """
-    score, sign = SCORE[objective]
+    score, sign = SCORE[settings.objective]
     gains = [
-        sign * (both["drawn"][score] - both["likeliest"][score]) / math.sqrt(task(name).horizon)
-        for name, both in found.items()
+        sign * (scores[each.name]["drawn"][score] - scores[each.name]["likeliest"][score]) / math.sqrt(each.horizon)
+        for each in settings.tasks
     ]
     return estimate(np.concatenate(gains)).low > 0
 
 
-def policy_of(model: Any, settings: Settings, sampled: bool) -> Policy:
-    """What a policy file holds of a model whose actions are to be drawn (``sampled``), or else the likeliest."""
-    packages = ("numpy", "torch", "stable-baselines3")
-    metadata = {
-        "format": FORMAT,
-        "tasks": list(settings.tasks),
-        "objective": settings.objective,
-        "seed": settings.seed,
-        "steps": int(model.num_timesteps),
-        "versions": {name: importlib.metadata.version(name) for name in packages},
-        "width": WIDTH,
-        "sampled": sampled,
-    }
-    layers = model.policy.mlp_extractor.actor.state_dict() | model.policy.action_net.state_dict()
-    return Policy(metadata, {name: layer.numpy().astype(np.float32) for name, layer in layers.items()})
+def picture(record: dict[str, Any]) -> bytes:
+    """Draw the learning curve of a run as a PNG."""
+    from baselines.pictures import against_rounds
+
+    figure, axes = against_rounds("expected_utility")
+    if record["curve"]:
+        axes.plot(*np.array(record["curve"]).T, color="#9A9A9A", label="while training")
+    for way in WAYS:
+        utilities = [np.mean([ways[way]["expected_utility"][0] for ways in lap.values()]) for lap in record["laps"]]
+        axes.plot(record["rounds"], utilities, marker="o", label=f"evaluated, {way}")
+    for name, utility in record["references"].items():
+        axes.axhline(utility, linestyle="--", linewidth=1, color="#555555" if name == SCRIPTS[0] else "#222222")
+        axes.annotate(name, (0.0, utility), xytext=(2, 2), textcoords="offset points", fontsize="small")
+    axes.set(xlabel="rounds of training")
+    axes.legend(frameon=False)
+    file = io.BytesIO()
+    figure.savefig(file, dpi=150, format="png")
+    return file.getvalue()
+
+
+def read_checkpoint(out: Path, lap: int) -> Learner:
+    """Return the learner as it was after a lap, with its games."""
+    with (out / f"lap-{lap}.pkl").open("rb") as file:
+        envs = pickle.load(file)
+    return Learner.load(out / f"lap-{lap}.zip", env=envs, device="cpu", force_reset=False)
 
 
 def read_record(settings: Settings, out: Path) -> dict[str, Any]:
-    """What ``run.json`` says, or a new one; raises if the folder holds a run with other settings."""
-    path, wanted = out / "run.json", json.loads(json.dumps(asdict(settings)))
+    """Return what ``run.json`` says, or a new record; raise if the folder holds a run with other settings."""
+    path, wanted = out / "run.json", json.loads(json.dumps(settings.record))
     if not path.exists():
-        return {"settings": wanted, "laps": []}
+        return {"settings": wanted, "laps": [], "rounds": [], "curve": [], "references": {}, "trapped": False}
     try:
         record: dict[str, Any] = json.loads(path.read_text())
     except ValueError as error:

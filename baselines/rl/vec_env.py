@@ -17,6 +17,7 @@ episode. ``staggered=True`` begins them at times spread over the horizon: the fi
 neutral action, all zeros (no incentive; with ``ForLearning`` .001 above what the first arm refused).
 """
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,16 +28,13 @@ from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-import pa_env  # noqa: F401 - registers the environments
-from baselines.rl.evaluate import PLAYED_SCORES
-from baselines.tasks import Task
+from baselines.rl.evaluate import Games, horizon_of
 from pa_env.checks import known
-from pa_env.kernel.layout import Floats
 
-Games = VectorEnv[Any, Any, Any]  # a batched game, bare or wrapped
 # What a policy is trained for: the part of the game's info whose sum it keeps small. R_T^oracle is minus the expected
 # utility plus what an informed agent would leave; no play changes that, so the optimum is the same, and the noise less.
 OBJECTIVES = {"utility": "regret_oracle", "regret": "regret"}
+RECENT = 200  # finished episodes of each game whose utilities are kept
 
 
 class GameVecEnv(VecEnv):
@@ -74,6 +72,8 @@ class GameVecEnv(VecEnv):
         self._ends = np.cumsum([games.num_envs for games in self.games])
         super().__init__(int(self._ends[-1]), self.games[0].single_observation_space, self.games[0].single_action_space)
         self._sums, self._lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
+        self._utilities = np.zeros(self.num_envs)  # expected, of the episodes that are being played
+        self.recent = [deque[float](maxlen=RECENT) for _ in self.games]  # likewise, of those that ended last
 
     @classmethod
     def of(cls, name: str, copies: int, staggered: bool = False, **settings: Any) -> "GameVecEnv":
@@ -88,7 +88,7 @@ class GameVecEnv(VecEnv):
             seen, _ = games.reset(seed=None if seeds[0] is None else seeds)  # type: ignore[arg-type] # ours takes a list
             observations.append(stagger(games, seen) if self.staggered else seen)
         self._reset_seeds()
-        self._sums[:], self._lengths[:] = 0.0, 0
+        self._sums[:], self._lengths[:], self._utilities[:] = 0.0, 0, 0.0
         return np.concatenate(observations)
 
     def step_async(self, actions: NDArray[Any]) -> None:
@@ -99,12 +99,14 @@ class GameVecEnv(VecEnv):
         """Play one round of every copy."""
         infos: list[dict[str, Any]] = [{}] * self.num_envs
         parts = []
-        for games, end, scale, actions in zip(self.games, self._ends, self.scales, self._actions, strict=True):
+        each = zip(self.games, self._ends, self.scales, self._actions, self.recent, strict=True)
+        for games, end, scale, actions, recent in each:
             observations, rewards, over, _, info = games.step(actions)
             rewards = scale * (rewards if self.objective is None else -info[OBJECTIVES[self.objective]])
             first = end - games.num_envs
             self._sums[first:end] += rewards
             self._lengths[first:end] += 1
+            self._utilities[first:end] += info["expected_utility"]
             if over.any():
                 for i in np.flatnonzero(over).tolist():
                     infos[first + i] = {
@@ -112,7 +114,9 @@ class GameVecEnv(VecEnv):
                         "TimeLimit.truncated": False,
                         "episode": {"r": float(self._sums[first + i]), "l": int(self._lengths[first + i])},
                     }
-                self._sums[first:end][over], self._lengths[first:end][over] = 0.0, 0
+                recent.extend(self._utilities[first:end][over].tolist())
+                for sums in (self._sums, self._lengths, self._utilities):
+                    sums[first:end][over] = 0
                 observations, _ = games.reset(options={"reset_mask": over})
             parts.append((observations, rewards.astype(np.float32), over))
         observations, rewards, over = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -158,12 +162,6 @@ class GameVecEnv(VecEnv):
             raise ValueError(f"{what}(indices={indices}): copies are one object, pass indices=None for all of them")
 
 
-def horizon_of(games: Games) -> int:
-    """The horizon of a batched game."""
-    horizon: int = games.unwrapped.game.horizon  # type: ignore[attr-defined] # ours has a game
-    return horizon
-
-
 def is_wrapped(games: Games, wrapper_class: type[Any]) -> bool:
     """True if a batched game is in such a wrapper."""
     while isinstance(games, gym.vector.VectorWrapper):
@@ -182,38 +180,3 @@ def stagger(games: Games, observations: NDArray[np.float32]) -> NDArray[np.float
         if (late := begins == t).any():
             observations, _ = games.reset(options={"reset_mask": late})
     return observations
-
-
-def games_of(task: Task, copies: int) -> Games:
-    """Copies of a task's game that begin no episode by themselves."""
-    linear: dict[str, Any] = {"dim": task.dim} if task.dim else {}
-    return gym.make_vec(
-        *("PrincipalAgentLinear-v0" if linear else "PrincipalAgent-v0", copies),
-        n_arms=task.n_arms,
-        horizon=task.horizon,
-        instance=task.instance,
-        agent=task.make_agent(),
-        autoreset_mode="Disabled",
-        **linear,
-    )
-
-
-def play_out(games: Games, model: Any, seeds: Sequence[int], deterministic: bool = True) -> dict[str, Floats]:
-    """Scores of one episode of each copy under a model.
-
-    Args:
-        games: the batched game, bare or wrapped, with autoreset_mode="Disabled".
-        model: a Stable-Baselines3 model, or whatever predicts as they do.
-        seeds: one for each copy.
-        deterministic: play the model's likeliest actions; else actions are drawn.
-    """
-    observations, _ = games.reset(seed=list(seeds))  # type: ignore[arg-type] # ours takes a list
-    sums = {score: np.zeros(games.num_envs) for score in PLAYED_SCORES}
-    state, starts = None, np.ones(games.num_envs, np.bool_)
-    for _ in range(horizon_of(games)):
-        actions, state = model.predict(observations, state, starts, deterministic)
-        observations, _, _, _, info = games.step(actions)
-        starts = np.zeros(games.num_envs, np.bool_)
-        for score in PLAYED_SCORES:
-            sums[score] += info[score]
-    return sums

@@ -222,8 +222,9 @@ class WithBeliefs(gym.vector.VectorWrapper):
 
     def _seen(self) -> Floats32:
         """The observations of all copies."""
+        seen: Floats32 = self._sights.seen.astype(np.float32)
         if not self.privileged:
-            return self._sights.seen.astype(np.float32)
+            return seen
         _ = self.game.means  # refreshes those of agents in Python
         hidden = self.game.arrays.arms[:, PRIVILEGED].reshape(self.num_envs, -1)
-        return np.concatenate([self._sights.seen, hidden], axis=1, dtype=np.float32)
+        return np.concatenate([seen, hidden], axis=1, dtype=np.float32)

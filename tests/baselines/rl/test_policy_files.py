@@ -17,7 +17,7 @@ import pytest
 
 import baselines
 from baselines import rl
-from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, save, shapes
+from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, shapes, write
 from baselines.rl.trained import NETWORK, Network, Trained, decide, draw_action
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, WithBeliefs
 from baselines.scripted.ours.particle_filter import LAYOUT, MARGIN, Draw, ParticleEntry
@@ -53,7 +53,7 @@ def random_policy(scale: float = 0.5, deep: bool = False, **changes: Any) -> Pol
 
 def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     policy, path = random_policy(deep=True), tmp_path / "policy.npz"
-    save(path, policy)
+    write(path, policy)
     again = read(path)
     assert again.metadata == policy.metadata
     assert all((again.weights[name] == array).all() for name, array in policy.weights.items())
@@ -178,7 +178,7 @@ def with_a_damaged_part(whole: bytes, part: str, rng: np.random.Generator) -> by
 
 def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path) -> None:
     path = tmp_path / "policy.npz"
-    save(path, random_policy())
+    write(path, random_policy())
     whole = path.read_bytes()
     rng = np.random.default_rng(0)
     files = [damaged(whole, len(whole), rng) for _ in range(300)]
@@ -207,7 +207,7 @@ def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path) -> N
 @pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_nothing_is_unpacked(packed: int, tmp_path: Path) -> None:
     path = tmp_path / "policy.npz"
-    save(path, random_policy())
+    write(path, random_policy())
     with zipfile.ZipFile(path) as source, zipfile.ZipFile(tmp_path / "packed.npz", "w", packed) as target:
         for name in source.namelist():
             target.writestr(name, source.read(name))
@@ -245,7 +245,7 @@ def test_parts_that_overlap_take_no_more_memory_than_the_file(tmp_path: Path) ->
 
 def test_only_the_parts_of_a_policy_are_read(tmp_path: Path) -> None:
     path = tmp_path / "policy.npz"
-    save(path, random_policy())
+    write(path, random_policy())
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("arm.bios.npy", "anything")
     with pytest.raises(ValueError, match=r"array = 'arm.bios' is unknown \(did you mean 'arm.bias'\?\)"):
@@ -296,7 +296,7 @@ def test_arrays_alone_are_no_policy(tmp_path: Path) -> None:
 def test_wrong_metadata_are_named(changes: dict[str, Any], says: str, tmp_path: Path) -> None:
     policy = random_policy(**changes)
     with pytest.raises(ValueError, match=says):
-        save(tmp_path / "policy.npz", policy)
+        write(tmp_path / "policy.npz", policy)
     np.savez(tmp_path / "policy.npz", metadata=np.array(json.dumps(policy.metadata)), **policy.weights)
     with pytest.raises(ValueError, match=says):
         read(tmp_path / "policy.npz")
@@ -320,7 +320,7 @@ def test_a_pickle_in_a_file_is_not_run(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_playing_needs_no_torch(tmp_path: Path) -> None:
-    save(tmp_path / "policy.npz", random_policy())
+    write(tmp_path / "policy.npz", random_policy())
     code = (
         "sys.modules |= dict.fromkeys(('torch', 'stable_baselines3', 'sb3_contrib'))\n"
         "import baselines; from baselines import rl\n"

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,14 @@ from pa_env.wrappers import IncentiveGrid
 from ..helpers import python
 
 TINY: dict[str, Any] = {
-    "tasks": ("k3-t100-uniform", "k3-t200-misaligned"),
+    "tasks": ("k3-t20-uniform", "k3-t30-misaligned"),
     "steps": 800,
     "copies": 16,
-    "rollout": 10,
+    "particles": 4,
+    "width": 8,
     "lap": 2,
-    "rounds": 800,
+    "rounds": 600,
+    "ppo": {"n_steps": 10},
 }
 
 
@@ -65,7 +66,7 @@ def run(out: Path, **changes: Any) -> dict[str, Any]:
     settings = Settings(**(TINY | changes))
     train(settings, out)
     record: dict[str, Any] = json.loads((out / "run.json").read_text())
-    assert record["settings"] == json.loads(json.dumps(asdict(settings)))
+    assert record["settings"] == json.loads(json.dumps(settings.record))
     return record
 
 
@@ -82,7 +83,8 @@ def test_one_seed_gives_one_policy_and_it_plays(tmp_path: Path, capsys: pytest.C
     assert len(first["laps"]) == 3
     printed = capsys.readouterr().out
     assert "lap 3 of 3" in printed
-    assert "k3-t200-misaligned: likeliest: utility" in printed
+    assert "k3-t30-misaligned: likeliest: utility" in printed
+    assert "k3-t30-misaligned: drawn: utility" in printed
 
 
 def test_actions_are_drawn_if_that_is_measurably_better() -> None:
@@ -90,11 +92,12 @@ def test_actions_are_drawn_if_that_is_measurably_better() -> None:
     for shift, drawn in ((1.0, True), (0.05, False), (-1.0, False)):
         scores = {"likeliest": likeliest, "drawn": likeliest + shift + noise - noise.mean()}
         for objective, (score, sign) in training.SCORE.items():
-            found = {"k3-t100-uniform": {how: {score: sign * own} for how, own in scores.items()}}
-            assert training.better_drawn(found, objective) == drawn
+            found = {"k3-t100-uniform": {way: {score: sign * sums} for way, sums in scores.items()}}
+            assert training.better_drawn(found, Settings(("k3-t100-uniform",), objective)) == drawn
     better, worse = ({"likeliest": {"regret": likeliest}, "drawn": {"regret": likeliest + by}} for by in (-1.0, 9.0))
-    assert training.better_drawn({"k3-t100-uniform": better}, "regret")
-    assert not training.better_drawn({"k3-t100-uniform": better, "k3-t10000-uniform": worse}, "regret")
+    names = ("k3-t100-uniform", "k3-t1e4-uniform")
+    assert training.better_drawn({names[0]: better}, Settings(names[:1], "regret"))
+    assert not training.better_drawn({names[0]: better, names[1]: worse}, Settings(names, "regret"))
 
 
 def test_rates_fall_to_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,14 +165,55 @@ def test_a_finished_run_trains_no_more_and_others_are_kept_apart(
     run(tmp_path)
     with pytest.raises(ValueError, match="seed = 0, not 1: pass another folder"):
         run(tmp_path, seed=1)
-    monkeypatch.setattr(training, "new_model", None)
+    monkeypatch.setattr(training, "learner", None)
     run(tmp_path)
 
 
 def test_copies_are_shared_out_evenly() -> None:
-    settings = Settings(**(TINY | {"tasks": tuple(f"k3-t{t}-uniform" for t in (50, 60, 70))}))
-    assert (settings.each, settings.rollout_steps, settings.lap_steps) == (5, 150, 300)
-    assert training.new_model(settings).get_env().num_envs == 15
+    settings = Settings(**(TINY | {"tasks": tuple(f"k3-t{t}-uniform" for t in (20, 30, 40))}))
+    assert (settings.rollout_steps, settings.laps) == (150, 3)
+    assert training.learner(settings).n_envs == 15
+
+
+def test_constants_are_those_of_the_package_unless_others_are_given() -> None:
+    options = {"particles": 4, "copies": 512}
+    model = rl.learner("k3-t200-uniform", **options)
+    assert (model.n_steps, model.batch_size, model.n_epochs, model.n_envs) == (25, 1600, 2, 512)
+    assert (model.lr_schedule(1.0), model.lr_schedule(0.2), model.gamma) == (2e-3, 1e-3, 0.9995)
+    small = {
+        "copies": 8,
+        "n_steps": 5,
+        "learning_rate": 1.0,
+        "gamma": 0.5,
+        "width": 4,
+        "deep": True,
+        "privileged": True,
+    }
+    model = rl.learner(agent="oracle", instance="gap", n_arms=2, horizon=30, **small)
+    assert (model.n_steps, model.batch_size, model.gamma, model.lr_schedule(0.2)) == (5, 5, 0.5, 0.5)
+    assert model.settings.tasks[0].name == "k2-t30-gap-oracle"
+    assert model.learn(40).num_timesteps == 40
+    with pytest.raises(ValueError, match="option of a learner = 'depth' is unknown"):
+        rl.learner("k3-t200-uniform", depth=2)
+
+
+def test_a_warm_up_comes_first() -> None:
+    settings = Settings(**(TINY | {"warm_up": ("k3-t15-gap",), "steps": 1600}))
+    model, horizons = training.learner(settings), []
+    train_once = model.train
+
+    def watch() -> None:
+        horizons.append([each.unwrapped.game.horizon for each in model.get_env().games])
+        train_once()
+
+    model.train = watch  # type: ignore[method-assign]
+    model.learn(1600)
+    assert horizons == [[15]] * 4 + [[20, 30]] * 6
+
+
+def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(tmp_path, tasks=("k1-t20-uniform",))  # its one arm costs nothing
+    assert capsys.readouterr().out.count("The trap of offering nothing") == 1
 
 
 @pytest.mark.parametrize(
@@ -203,17 +247,16 @@ def test_a_recipe_is_trained_in_its_folder(tmp_path: Path, monkeypatch: pytest.M
     assert read(tmp_path / "ppo-tiny" / "policy.npz").metadata["objective"] == "regret"
 
 
-def test_the_command_trains_and_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def small(*given: Any) -> Settings:
-        return Settings(*given, **{key: TINY[key] for key in ("copies", "rollout", "lap", "rounds")})
-
-    monkeypatch.setattr(training, "Settings", small)
-    tasks = [part for name in TINY["tasks"] for part in ("--task", name)]
-    arguments = [*tasks, "--steps", "320", "--out", str(tmp_path), "--episodes", "4"]
-    shown = CliRunner().invoke(app, ["train", *arguments])
+def test_the_command_trains_and_compares(tmp_path: Path) -> None:
+    constants = ("copies=16", "particles=4", "width=8", "lap=2", "rounds=600", "n_steps=10")
+    sets = [part for constant in constants for part in ("--set", constant)]
+    game = ["--agent", "exploratory,c0=0.3", "--instance", "gap", "--arms", "3", "--horizon", "20"]
+    shown = CliRunner().invoke(
+        app, ["train", *game, *sets, "--steps", "320", "--out", str(tmp_path), "--episodes", "4"]
+    )
     assert shown.exit_code == 0, shown.output
     assert "lap 1 of 1" in shown.output
-    assert "stand-in" in shown.output
     assert "R_T^oracle" in shown.output
     assert "policy.npz" in shown.output
+    assert "curve.png" in shown.output
     assert "pa-bench train" in " ".join(CliRunner().invoke(app, ["train", "--help"]).output.split())

@@ -1,0 +1,286 @@
+"""Trained models as principals: those of Stable-Baselines3, and any function from observations to actions.
+
+A model acts on what the wrappers of its environment make of the game. A principal knows less than an environment: its
+offers, the answers and its rewards. So a :class:`PolicyPrincipal` plays in an environment of its own, with the same
+wrappers, whose agent repeats the answers of the real one.
+
+>>> import baselines
+>>> from pa_env.wrappers import ForLearning
+>>> first_rung = baselines.from_policy(lambda observation: 0, ForLearning, n_arms=3, horizon=50)
+>>> baselines.simulate(first_rung, seed=1).plays[-1].sum()
+np.int64(50)
+"""
+
+import functools
+import importlib.metadata
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import ArrayLike
+
+import pa_env
+from baselines.principal import Principal, Rounds, offer
+from baselines.rl.policy_file import FORMAT, Policy, write
+from baselines.rl.trained import Trained
+from baselines.rl.view import FIELDS, OVERALL, WithBeliefs
+from pa_env.envs import spaces
+from pa_env.kernel.layout import OBSERVATIONS, ArmRow, Floats
+from pa_env.wrappers.base import game_behind
+
+# (observation, state, whether an episode begins, randomness) -> (action, state)
+Predict = Callable[[Any, Any, bool, np.random.Generator], tuple[Any, Any]]
+Wrapper = Callable[[Any], Any]  # environment -> environment
+PACKAGES = ("numpy", "torch", "stable-baselines3")
+
+
+def from_policy(
+    function: Callable[[Any], Any], wrapper: Wrapper | None = None, *, n_arms: int, horizon: int, **settings: Any
+) -> "PolicyPrincipal":
+    """Return the principal that plays a function from observations to actions, of any library.
+
+    Args:
+        function: from one observation to one action.
+        wrapper: a function that wraps the environment as in training, such as ``ForLearning``; None: none.
+        n_arms: number of arms.
+        horizon: rounds.
+        **settings: other arguments of ``PrincipalAgent-v0``, such as ``observation="last"``.
+    """
+    return PolicyPrincipal(n_arms, horizon, functools.partial(_call, function), wrapper, settings)
+
+
+def from_sb3(
+    model: Any,
+    wrapper: Wrapper | None = None,
+    *,
+    n_arms: int | None = None,
+    horizon: int | None = None,
+    deterministic: bool = False,
+) -> Principal:
+    """Return the principal that plays a model of Stable-Baselines3.
+
+    A model with the network and the beliefs of :func:`baselines.rl.learner` becomes a :class:`Trained` principal, which
+    plays any number of arms at the speed of a policy file. Others are asked round by round.
+
+    Args:
+        model: a model that has learned.
+        wrapper: a function that wraps the environment as in training; None: the wrappers of the model's environment.
+        n_arms: number of arms; None: that of the model's environment.
+        horizon: rounds; None: likewise.
+        deterministic: play the likeliest actions; by default actions are drawn, as in training.
+    """
+    env = model.get_env()
+    if env is None and (wrapper is None or n_arms is None or horizon is None):
+        raise ValueError(
+            f"model = {model} has no environment: pass wrapper=, n_arms= and horizon=, or load it with env="
+        )
+    inner = None if env is None else _innermost(env)
+    n_arms = game_behind(inner).n_arms if n_arms is None else n_arms
+    horizon = game_behind(inner).horizon if horizon is None else horizon
+    if wrapper is None and has_our_network(model):
+        return Trained(n_arms, horizon, policy_of(model, sampled=not deterministic))
+    predict = functools.partial(_predict, model.policy, _normalizer(model), deterministic)
+    if wrapper is not None:
+        return PolicyPrincipal(n_arms, horizon, predict, wrapper, {})
+    settings = {"observation": _observation(inner), "batched": isinstance(inner, gym.vector.VectorEnv)}
+    return PolicyPrincipal(n_arms, horizon, predict, functools.partial(_rewrap, _wrappers(inner)), settings)
+
+
+def is_model(given: object) -> bool:
+    """True for a model of Stable-Baselines3, which need not be imported."""
+    return all(hasattr(given, name) for name in ("policy", "predict", "get_env", "get_vec_normalize_env"))
+
+
+def has_our_network(model: Any) -> bool:
+    """True if a policy file can hold what a model plays."""
+    env, layout = model.get_env(), getattr(model.policy, "layout", {})
+    wrapped = env is not None and all(env.env_is_wrapped(WithBeliefs)) and model.get_vec_normalize_env() is None
+    return wrapped and (layout.get("fields"), layout.get("overall")) == (FIELDS, OVERALL)
+
+
+def policy_of(model: Any, sampled: bool = True) -> Policy:
+    """Return what a policy file holds of a model whose actions are to be drawn (``sampled``), or else the likeliest."""
+    if not has_our_network(model):
+        raise ValueError(
+            f"model = {model} has not the network and the beliefs of baselines.rl.learner, which a policy file holds:"
+            " keep it with model.save(...), and play it with baselines.from_sb3(model)"
+        )
+    envs, settings = model.get_env(), getattr(model, "settings", None)
+    games = [each.unwrapped.game for each in envs.games]
+    metadata = {
+        "format": FORMAT,
+        "tasks": [each.name for each in settings.tasks] if settings else [f"k{g.n_arms}-t{g.horizon}" for g in games],
+        "objective": envs.objective or "utility",
+        "seed": int(model.seed or 0),
+        "steps": int(model.num_timesteps),
+        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "width": model.policy.layout["width"],
+        "sampled": sampled,
+    }
+    layers = model.policy.mlp_extractor.actor.state_dict() | model.policy.action_net.state_dict()
+    return Policy(metadata, {name: layer.cpu().numpy().astype(np.float32) for name, layer in layers.items()})
+
+
+def save(model: Any, path: str | Path, sampled: bool = True) -> None:
+    """Write the policy of a learner to a file that :func:`baselines.rl.load` reads.
+
+    Args:
+        model: from :func:`baselines.rl.learner`, or another with its network and beliefs.
+        path: of the file, which ends in ``.npz``.
+        sampled: draw actions when it is played; else the likeliest ones are played.
+    """
+    write(Path(path), policy_of(model, sampled))
+
+
+class Offered(Exception):  # noqa: N818 - no error: it brings an offer out of a step
+    """The offer that an action stands for."""
+
+    def __init__(self, incentives: Floats) -> None:
+        super().__init__()
+        self.incentives = incentives
+
+
+class Puppet:
+    """An agent that plays the arm it is told; without one, it tells what is offered."""
+
+    def __init__(self) -> None:
+        self.arm: int | None = None
+
+    def reset(self, n_arms: int, rng: np.random.Generator) -> None:
+        """Begin an episode."""
+        self.means: ArrayLike = np.zeros(n_arms)
+
+    def choose(self, incentives: Floats) -> int:
+        """Return the arm."""
+        if self.arm is None:
+            raise Offered(incentives.copy())
+        return self.arm
+
+    def learn(self, arm: int, reward: float) -> None:
+        """Nothing to learn."""
+
+
+class PolicyPrincipal(Principal):
+    """A principal that asks a policy for an action in each round; see :func:`from_policy` and :func:`from_sb3`.
+
+    Args:
+        n_arms: number of arms K.
+        horizon: rounds T.
+        predict: the policy.
+        wrapper: wraps the environment as in training.
+        settings: of the environment; ``batched`` if it is a vector environment.
+    """
+
+    name = "policy"
+
+    def __init__(
+        self, n_arms: int, horizon: int, predict: Predict, wrapper: Wrapper | None, settings: dict[str, Any]
+    ) -> None:
+        self._predict, self._wrapper, self._settings = predict, wrapper, settings
+        super().__init__(n_arms, horizon)
+        self._environment(Puppet())  # raises now if the wrapper does not fit
+
+    def rounds(self) -> Rounds:
+        """Ask for an action, offer what it stands for, and let the environment repeat the answer."""
+        puppet = Puppet()
+        env = self._environment(puppet)
+        observation, _ = env.reset(seed=0)
+        theta, state = game_behind(env).arrays.arms[0, ArmRow.THETA], None
+        for t in range(self.horizon):
+            action, state = self._predict(observation, state, t == 0, self.rng)
+            puppet.arm = None
+            try:
+                env.step(action)
+            except Offered as offered:
+                incentives = offered.incentives
+            outcome = yield offer(dict(enumerate(incentives.tolist())))
+            puppet.arm = int(outcome.plays.argmax())
+            theta[puppet.arm] = outcome.rewards[puppet.arm]  # rewards are constant there: X is theta
+            observation, *_ = env.step(action)
+
+    def _environment(self, puppet: Puppet) -> Any:
+        """Return an environment in which the puppet answers and rewards are constant."""
+        settings = dict(self._settings)
+        instance = pa_env.IID(np.zeros(self.n_arms), np.zeros(self.n_arms), "constant")
+        settings |= {"instance": instance, "agent": puppet, "horizon": self.horizon}
+        if settings.pop("batched", False):
+            env: Any = gym.make_vec("PrincipalAgent-v0", 1, autoreset_mode="Disabled", **settings)
+        else:
+            env = gym.make("PrincipalAgent-v0", **settings)
+        return env if self._wrapper is None else self._wrapper(env)
+
+
+def _call(function: Callable[[Any], Any], observation: Any, *_: Any) -> tuple[Any, None]:
+    """Ask a function."""
+    return function(observation), None
+
+
+def _predict(
+    policy: Any, normalize: Any, deterministic: bool, observation: Any, state: Any, begins: bool, rng: Any
+) -> tuple[Any, Any]:
+    """Ask a policy of Stable-Baselines3; its draws come from the principal's randomness."""
+    import torch
+
+    seen = observation if normalize is None else normalize(observation)
+    generator = torch.default_generator  # of the CPU alone: torch.manual_seed takes a millisecond
+    before = generator.get_state()
+    generator.manual_seed(int(rng.integers(2**63)))
+    action, state = policy.predict(seen, state, np.array([begins]), deterministic)
+    generator.set_state(before)
+    return action, state
+
+
+def _normalizer(model: Any) -> Callable[[Any], Any] | None:
+    """Return what a VecNormalize of the model does to observations, as a function that can be pickled, or None."""
+    env = model.get_vec_normalize_env()
+    if env is None or not env.norm_obs:
+        return None
+    mean, scale = env.obs_rms.mean.copy(), np.sqrt(env.obs_rms.var + env.epsilon)
+    return functools.partial(_normalize, mean, scale, env.clip_obs)
+
+
+def _normalize(mean: Floats, scale: Floats, most: float, observation: Any) -> Any:
+    """Normalise an observation as VecNormalize does."""
+    return np.clip((observation - mean) / scale, -most, most).astype(np.float32)
+
+
+def _innermost(env: Any) -> Any:
+    """Return the first batched game, or the first scalar environment, of a vectorised environment."""
+    while hasattr(env, "venv"):
+        env = env.venv
+    games = getattr(env, "games", None) or getattr(env, "envs", None)
+    if not games:
+        raise ValueError(f"the environment {env} of the model does not show its wrappers: pass wrapper=")
+    return games[0]
+
+
+def _observation(env: Any) -> str:
+    """Return the kind of observation of the environment below all wrappers."""
+    base, game = env.unwrapped, game_behind(env)
+    space = getattr(base, "single_observation_space", base.observation_space)
+    return next(name for name in OBSERVATIONS if spaces.View(game, name).space == space)
+
+
+def _wrappers(env: Any) -> list[tuple[type[Any], dict[str, Any]]]:
+    """Return the wrappers that change observations or actions, the innermost first, with their arguments."""
+    found: list[tuple[type[Any], dict[str, Any]]] = []
+    while env is not env.unwrapped:
+        inner = env.env
+        if (env.observation_space, env.action_space) != (inner.observation_space, inner.action_space):
+            names = [name for name in inspect.signature(type(env)).parameters if name != "env"]
+            missing = [name for name in names if not hasattr(env, name)]
+            if missing:
+                raise ValueError(f"{type(env).__name__} does not keep its argument {missing[0]!r}: pass wrapper=")
+            found.insert(0, (type(env), {name: getattr(env, name) for name in names}))
+        env = inner
+    return found
+
+
+def _rewrap(wrappers: list[tuple[type[Any], dict[str, Any]]], env: Any) -> Any:
+    """Put an environment into wrappers."""
+    for wrapper, arguments in wrappers:
+        env = wrapper(env, **arguments)
+    return env
