@@ -51,7 +51,7 @@ from baselines.rl.view import FIELDS, OVERALL, PARTICLES, PRIVILEGED, WithBelief
 from baselines.simulation import simulate
 from baselines.specs import is_user_code
 from baselines.tasks import Task, setting, task
-from pa_env.checks import known, seed_of, whole
+from pa_env.checks import known, seed_of, short, whole
 from pa_env.kernel.layout import Floats
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
@@ -111,10 +111,10 @@ class Settings:
             )
         if not self.tasks or len({each.n_arms for each in (*self.tasks, *self.warm_up)}) != 1:
             names = tuple(each.name for each in (*self.tasks, *self.warm_up))
-            raise ValueError(f"tasks = {names} must be at least one, and must have equally many arms")
+            raise ValueError(f"tasks = {short(names)} must be at least one, and must have equally many arms")
         known("objective", self.objective, OBJECTIVES)
         if (seed_of(self.seed) or 0) >= 2**32:
-            raise ValueError(f"seed = {self.seed} must be below 2**32, as Stable-Baselines3 wants it")
+            raise ValueError(f"seed = {short(self.seed)} must be below 2**32, as Stable-Baselines3 wants it")
         for name in ("steps", "copies", "particles", "width", "lap", "rounds"):
             whole(name, getattr(self, name), 1)
         most = max(len(self.tasks), len(self.warm_up))
