@@ -1,8 +1,9 @@
 """Train a principal from scratch, and compare it with scripted ones on the same episodes.
 
 The game is the default one, with 200 rounds: 5 arms, means drawn uniformly, an agent that learns from its own rewards.
-``baselines.rl.learner`` is Stable-Baselines3's PPO with this package's interface, network and constants. Its actions are
-drawn, as in training: the likeliest actions of a young policy alone try too few arms. Needs the extras ``[bench,train]``.
+``baselines.rl.learner`` is Stable-Baselines3's PPO with this package's interface, network and constants. Its actions
+are drawn, as in training: the likeliest actions of a young policy alone try too few arms. Needs the extras
+``[bench,train]``.
 
     python examples/train_principal.py
 """
