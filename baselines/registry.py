@@ -35,7 +35,7 @@ from baselines.scripted.peers.ipa import IPA
 from baselines.scripted.peers.price_grid import PriceGrid
 from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
 from baselines.scripted.simple import Fixed, Oracle, Zero
-from baselines.specs import POLICY, Files, Spec, digest, import_member, parse, source_files
+from baselines.specs import POLICY, Spec, digest, import_member, parse, source_files
 from pa_env import IID, Linear
 from pa_env.checks import known, short
 from pa_env.game import Game
@@ -88,19 +88,18 @@ def make(spec: str, *, n_arms: int, horizon: int, **given: Any) -> Principal:
         **given: parameters of its class.
     """
     parsed = parse(spec)
-    factory = _factory(parsed, None)
+    factory = _factory(parsed)
     _check_names(parsed, [each for each in _taken_by(factory) if each.name not in SIZES], given)
     return _call(parsed, factory, {"n_arms": n_arms, "horizon": horizon} | given)
 
 
-def resolve(given: PrincipalLike, game: Game, files: Files | None = None) -> Principal:
+def resolve(given: PrincipalLike, game: Game) -> Principal:
     """Make the principal that is given for a game that has begun.
 
     Args:
         given: a spec; a class, which is called with ``n_arms``, ``horizon`` and, if it takes them, the ``arms`` (K, d)
             of linear rewards; or an object, which is copied.
         game: that it is to play.
-        files: see :data:`baselines.specs.Files`.
     """
     if is_model(given):
         return from_sb3(given, n_arms=game.n_arms, horizon=game.horizon)
@@ -112,7 +111,7 @@ def resolve(given: PrincipalLike, game: Game, files: Files | None = None) -> Pri
         return given.clone()
     if isinstance(given, str):
         spec = parse(given)
-        factory = _factory(spec, files)
+        factory = _factory(spec)
     elif isinstance(given, type) and issubclass(given, Principal):
         spec, factory = Spec(given.__name__, "principal", given.__name__, "", {}), given
     else:
@@ -127,7 +126,7 @@ def resolve(given: PrincipalLike, game: Game, files: Files | None = None) -> Pri
     return _call(spec, factory, arguments)
 
 
-def resolve_agent(given: AgentLike | type[Any], files: Files | None = None) -> AgentLike:
+def resolve_agent(given: AgentLike | type[Any]) -> AgentLike:
     """Make the agent that is given: a spec, a class, or an object."""
     if isinstance(given, type):
         return check_agent(given())
@@ -137,12 +136,12 @@ def resolve_agent(given: AgentLike | type[Any], files: Files | None = None) -> A
     if not spec.member:
         return make_agent(spec.place, **spec.parameters)
     try:
-        return check_agent(_user_object(spec, files))
+        return check_agent(_user_object(spec))
     except TypeError as error:
         raise TypeError(f"{spec}: {error}") from None
 
 
-def resolve_instance(given: InstanceLike, files: Files | None = None) -> InstanceLike:
+def resolve_instance(given: InstanceLike) -> InstanceLike:
     """Return the value of ``instance=`` that is given: a family's name, an instance, or ``rng -> instance``."""
     if not isinstance(given, str):
         return given
@@ -150,7 +149,7 @@ def resolve_instance(given: InstanceLike, files: Files | None = None) -> Instanc
     if not spec.member:
         known("instance", given, FAMILIES)
         return given
-    instance: InstanceLike = _user_object(spec, files)
+    instance: InstanceLike = _user_object(spec)
     if not (isinstance(instance, IID | Linear) or callable(instance)):
         raise TypeError(f"{spec} must be a pa_env.IID, a pa_env.Linear, or a function rng -> instance")
     return instance
@@ -182,7 +181,7 @@ class Description(NamedTuple):
     label: str
     """Its name in tables and figures."""
     digest: str | None
-    """SHA-256 of its files; None for built-in code, which :mod:`baselines.benchmark.versions` covers."""
+    """SHA-256 of its files; None for built-in code, which :mod:`baselines.benchmark.manifest` covers."""
     files: dict[str, Path]
     """Its files, by their paths relative to its folder; the file that defines it comes first."""
 
@@ -208,7 +207,7 @@ def label(spec: str) -> str:
     return spec if parse(spec).member else describe(spec).label
 
 
-def _factory(spec: Spec, files: Files | None) -> Callable[..., Principal]:
+def _factory(spec: Spec) -> Callable[..., Principal]:
     """Return the class or the function that makes the principal of a spec."""
     if spec.place.endswith(".zip"):
         raise ValueError(
@@ -217,11 +216,11 @@ def _factory(spec: Spec, files: Files | None) -> Callable[..., Principal]:
             " baselines.compare([model, 'zero'], ...)"
         )
     if spec.place.endswith(POLICY):
-        return functools.partial(load, spec.existing_file(files) or spec.place)
+        return functools.partial(load, spec.existing_file() or spec.place)
     if not spec.member:
         known("principal", spec.place, PRINCIPALS)
         return PRINCIPALS[spec.place]
-    kind = import_member(spec, files)
+    kind = import_member(spec)
     if not (isinstance(kind, type) and issubclass(kind, Principal)):
         raise TypeError(f"{spec}: {spec.member} must be a subclass of baselines.Principal")
     if kind.privileged:
@@ -229,9 +228,9 @@ def _factory(spec: Spec, files: Files | None) -> Callable[..., Principal]:
     return kind
 
 
-def _user_object(spec: Spec, files: Files | None) -> Any:
+def _user_object(spec: Spec) -> Any:
     """Return users' agent or instance; a class is called with the parameters, a function gets them when called."""
-    member = import_member(spec, files)
+    member = import_member(spec)
     if isinstance(member, type):
         return _call(spec, member, {})
     if not spec.parameters:

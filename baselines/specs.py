@@ -31,8 +31,6 @@ FLAGS = {"true": True, "True": True, "false": False, "False": False}
 INSTALLED = "site-packages"
 PACKAGES = ("pa_env", "baselines")  # of which results hold the digest anyway
 
-Files = Mapping[str, Path]  # where the files named in specs are on this machine, if elsewhere than they were named
-
 
 class Spec(NamedTuple):
     """The parts of a spec; as text, the beginning of an error message about it."""
@@ -54,17 +52,11 @@ class Spec(NamedTuple):
         """The file that it names, if any."""
         return Path(self.place) if self.place.endswith((".py", POLICY)) else None
 
-    @property
-    def absolute(self) -> str:
-        """The spec with an absolute path to its file, for processes that run in another folder."""
-        return self.text if self.file is None else f"{self.file.resolve()}{self.text.removeprefix(self.place)}"
-
-    def existing_file(self, files: Files | None = None) -> Path | None:
-        """Return the file that it names on this machine, if any; raise if there is none."""
-        path = self.file and (files or {}).get(self.place, self.file)
-        if path is not None and not path.is_file():
-            raise ValueError(f"{self}: there is no file {path}")
-        return path
+    def existing_file(self) -> Path | None:
+        """Return the file that it names, if any; raise if there is none."""
+        if self.file is not None and not self.file.is_file():
+            raise ValueError(f"{self}: there is no file {self.file}")
+        return self.file
 
 
 def parse(text: str, what: str = "principal") -> Spec:
@@ -113,9 +105,9 @@ def is_user_code(spec: str) -> bool:
     return ":" in spec.split(",")[0]
 
 
-def import_member(spec: Spec, files: Files | None = None) -> Any:
+def import_member(spec: Spec) -> Any:
     """Import users' code, and return the class, object or function that the spec names in it."""
-    path = spec.existing_file(files)
+    path = spec.existing_file()
     try:
         module = _module(spec.place, path)
     except ModuleNotFoundError as error:

@@ -2,24 +2,21 @@
 
 Inside::
 
-    blocks.py       a block: one principal in one task on some seeds
-    plan.py         the blocks of a benchmark
-    pool.py         local processes that play blocks
-    warm.py         what they share
-    ray.py          Ray, likewise
-    sweep.py        a whole benchmark, by any engine
-    progress.py     progress of a sweep
-    store.py        the folder of results
-    manifest.py     benchmark.json: what made the results
-    versions.py     versions that results depend on
-    results.py      results as one table
-    statistics.py   intervals, differences to the best, slopes, scores across tasks
-    formatting.py   numbers as text
-    summaries.py    scores, curves and behaviour of a benchmark's principals
-    standings.py    who is best, how surely, and all principals in all tasks
-    tables.py       tables for terminals, pages and papers
-    figures.py      figures of a task, and heat maps
-    page.py         one HTML page
-    report.py       the report folder
-    leaderboard.py  a ranking in Markdown
+    blocks.py      a block: one principal in one task on some seeds
+    plan.py        the blocks of a benchmark
+    pool.py        local processes that play blocks
+    warm.py        what they share
+    ray.py         Ray, likewise
+    sweep.py       a whole benchmark, by any engine, and its progress
+    store.py       the folder of results
+    manifest.py    benchmark.json: what made the results
+    results.py     results as one table
+    statistics.py  intervals, differences to the best, slopes, scores across tasks
+    formatting.py  numbers as text
+    summaries.py   scores, curves and behaviour of a benchmark's principals
+    standings.py   who is best, how surely; all principals in all tasks; the leaderboard
+    tables.py      tables for terminals, pages and papers
+    figures.py     figures of a task, and heat maps
+    page.py        one HTML page
+    report.py      the report folder
 """

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from baselines.benchmark.blocks import Block, BlockResult, attempt, result_of
+from baselines.benchmark.manifest import versions
 from baselines.benchmark.pool import Backlog
-from baselines.benchmark.versions import versions
 from baselines.files import StoreError
 from baselines.registry import Description
 from baselines.specs import parse

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from baselines.pictures import Styles
 
 FEW_TASKS = 4
-IN_TERMINAL = ("utility", "utility_difference", "regret", "regret_difference")
 MAPS = {"utility lost to the best": "utility", "$R_T$": "regret"}  # panels of the heat map, by title
 FORMATS = ("csv", "json", "markdown", "latex")
 
@@ -139,10 +138,10 @@ def show(report: Report) -> None:
     for task, part in summary.groupby("task", sort=False):
         table = Table(title=Text(task), caption=Text(tables.about(task, of_task[task])))
         table.add_column("principal", overflow="fold")
-        for score in IN_TERMINAL:
+        for score in tables.COMPARED:
             table.add_column(tables.HEADINGS[score], justify="right", overflow="fold")
         for row in tables.records(part):
-            table.add_row(Text(tables.name(row)), *(tables.with_interval(row, score) for score in IN_TERMINAL))
+            table.add_row(Text(tables.name(row)), *(tables.with_interval(row, score) for score in tables.COMPARED))
         console.print(table)
     console.print(Text(tables.PAIRING))
     for table in standings.for_terminal(standings.overview(results, summary), console.width):

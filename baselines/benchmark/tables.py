@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from baselines.benchmark.formatting import bracketed
+from baselines.benchmark.manifest import LIBRARIES
 from baselines.benchmark.results import Results, listed
 from baselines.benchmark.statistics import TOO_FEW, Estimate
-from baselines.benchmark.versions import LIBRARIES
 from baselines.tasks import LOW_REGRET_AGENTS, SHORT, TASKS
 
 HEADINGS = {
@@ -66,8 +66,9 @@ SYMBOLS = {
     "regret_bar": r"$\bar R_T$",
     "slope": "slope",
 }
+COMPARED = ("utility", "utility_difference", "regret", "regret_difference")  # what the smaller tables show
 LATEX_PARTS = (
-    ("utility", "utility_difference", "regret", "regret_difference"),
+    COMPARED,
     ("regret_median", "regret_q90", "regret_oracle", "regret_bar", "slope"),
 )
 LATEX_CAPTION = (

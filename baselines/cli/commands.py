@@ -253,10 +253,10 @@ def leaderboard(
 
     Example: pa-bench leaderboard results/benchmark --out LEADERBOARD.md
     """
-    from baselines.benchmark import leaderboard as board
+    from baselines.benchmark.standings import write_leaderboard
 
     with plain_errors():
-        board.write(directory, out)
+        write_leaderboard(directory, out)
     typer.echo(f"leaderboard: {out}")
 
 

@@ -21,12 +21,11 @@ import numpy as np
 from baselines.benchmark import sweep
 from baselines.benchmark.blocks import file_name
 from baselines.benchmark.formatting import bracketed
+from baselines.benchmark.manifest import LIBRARIES, versions
 from baselines.benchmark.plan import Plan, make_plan
 from baselines.benchmark.results import Results, read
 from baselines.benchmark.statistics import estimate
-from baselines.benchmark.store import write_generated
-from baselines.benchmark.versions import LIBRARIES, versions
-from baselines.files import only_writer, remove_half_written, write_whole
+from baselines.files import only_writer, remove_half_written, write_generated, write_whole
 from baselines.tasks import Task
 from pa_env.kernel.layout import Floats
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import baselines
-from baselines.benchmark import blocks, ray, sweep, versions
+from baselines.benchmark import blocks, ray, sweep
 from baselines.benchmark.blocks import attempt
+from baselines.benchmark.manifest import versions
 from baselines.benchmark.plan import make_plan
 from baselines.benchmark.store import locked
 from baselines.tasks import tasks
@@ -90,7 +91,7 @@ def test_without_an_address_ray_is_started_here(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_node_with_another_version_plays_nothing() -> None:
     (block,) = make_plan(tasks("tiny"), ["zero"], 1).blocks
-    here = versions.versions()
+    here = versions()
     assert ray._play(block, {}, here | {"code": "another"}, 60) == here
     assert ray._play(block, {}, here, 60) == (attempt(block).data, None)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from baselines.benchmark import blocks, leaderboard
+from baselines.benchmark import blocks, standings
 from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import estimate
 from baselines.benchmark.summaries import summarise
@@ -148,7 +148,7 @@ def same_principal(text: str, ours: dict[str, str]) -> dict[str, str]:
 def test_leaderboard(name: str) -> None:
     text = section(page("LEADERBOARD.md")[0], name)
     summary = summarise(pd.concat([rows(task(name), spec, seeds_of(text)) for spec in (*RANKED, "ppo")]))
-    for ours in lines(leaderboard.ranking(summary)):
+    for ours in lines(standings.ranking(summary)):
         assert of(same_principal(text, ours), ("R_T", "utility")) == of(ours, ("R_T", "utility"))
 
 

@@ -16,7 +16,7 @@ from baselines.registry import PRINCIPALS, describe, make, resolve, resolve_agen
 from baselines.rl.trained import PPO, Trained
 from baselines.scripted.paper.elimination import Elimination
 from baselines.scripted.paper.linear import LinearElimination
-from baselines.specs import Files, parse
+from baselines.specs import parse
 from pa_env.game import Game
 
 OWN = """
@@ -77,10 +77,10 @@ def own(tmp_path: Path) -> Path:
     return path
 
 
-def principal_of(spec: Any, n_arms: int, horizon: int, instance: Any = "uniform", files: Files | None = None) -> Any:
+def principal_of(spec: Any, n_arms: int, horizon: int, instance: Any = "uniform") -> Any:
     game = Game(n_arms, horizon, instance=instance)
     game.begin(seeds=[0])
-    return resolve(spec, game, files)
+    return resolve(spec, game)
 
 
 def test_a_name_with_parameters() -> None:
@@ -125,10 +125,6 @@ def test_a_class_of_ones_own_in_a_file(own: Path) -> None:
 def test_a_class_of_ones_own_in_a_module() -> None:
     made = principal_of("baselines.scripted.paper.elimination:Elimination,constants=practical", 3, 10)
     assert isinstance(made, Elimination)
-
-
-def test_a_file_elsewhere_than_named(own: Path) -> None:
-    assert principal_of("gone.py:Haggler", 3, 10, files={"gone.py": own}).offer()[0] == 0.5
 
 
 def test_a_trained_policy_is_loaded_from_its_file(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 import baselines
 import pa_env
 from baselines import rl
-from baselines.benchmark import blocks, versions
+from baselines.benchmark import blocks, manifest
 from baselines.benchmark.blocks import Block, BlockResult, attempt, blocks_of, file_name, play, schema
 from baselines.benchmark.store import Store, StoreError, locked
 from baselines.registry import describe
@@ -255,11 +255,11 @@ def test_a_damaged_manifest(tmp_path: Path) -> None:
 
 
 def test_the_digest_of_the_code_follows_every_source(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    digest, sources = versions.versions.__wrapped__, versions.sources()
+    digest, sources = manifest.versions.__wrapped__, manifest.sources()
     before = digest()["code"]
     for name, path in sources.items():
         (tmp_path / "changed.py").write_bytes(path.read_bytes() + b"\n")
-        monkeypatch.setattr(versions, "sources", lambda name=name: sources | {name: tmp_path / "changed.py"})
+        monkeypatch.setattr(manifest, "sources", lambda name=name: sources | {name: tmp_path / "changed.py"})
         assert digest()["code"] != before
 
 
@@ -277,7 +277,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     loaded = set(output.split())
-    digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in versions.sources()}
+    digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in manifest.sources()}
     assert loaded >= {"baselines.rl.trained", "baselines.scripted.paper.steiner", "pa_env.kernel"}
     texts = {"baselines.benchmark", *(f"baselines.scripted{folder}" for folder in ("", ".ours", ".paper", ".peers"))}
     beside = {"baselines", "baselines.comparison", "baselines.players", "baselines.benchmark.pool", "baselines.tasks"}

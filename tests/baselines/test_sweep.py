@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import baselines
 from baselines.__main__ import app
-from baselines.benchmark import blocks, pool, progress, sweep
+from baselines.benchmark import blocks, pool, sweep
 from baselines.benchmark.blocks import Block, BlockResult, attempt
 from baselines.benchmark.plan import make_plan, own_task
 from baselines.benchmark.results import read
@@ -116,7 +116,7 @@ def test_time_left_weighs_blocks_by_their_lengths(tmp_path: Path, monkeypatch: p
 def test_lines_where_there_is_no_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], a_seed_a_block: None
 ) -> None:
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(sweep, "EVERY", 0.0)
     planned = make_plan(tasks("tiny"), ["zero", "ipa"], 2)
     for quiet, expected in ((False, 4), (True, 0)):
         out = tmp_path / str(quiet)
