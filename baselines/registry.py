@@ -23,10 +23,8 @@ from baselines.scripted.ours.explore_then_commit import ExploreThenCommit
 from baselines.scripted.ours.knows_beliefs import KnowsBeliefs
 from baselines.scripted.ours.particle import Particle
 from baselines.scripted.ours.profit_target import ProfitTarget
-from baselines.scripted.paper.elimination import Elimination
-from baselines.scripted.paper.elimination_offline import EliminationOffline
-from baselines.scripted.paper.exploratory import Exploratory
-from baselines.scripted.paper.exploratory_oracle import ExploratoryOracle
+from baselines.scripted.paper.elimination import Elimination, EliminationOffline
+from baselines.scripted.paper.exploratory import Exploratory, ExploratoryOracle
 from baselines.scripted.paper.linear import LinearElimination
 from baselines.scripted.peers.belgic import Belgic
 from baselines.scripted.peers.c_ipa import CIPA

@@ -26,7 +26,7 @@ LAYERS = (
     ("baselines.benchmark*",),
     ("baselines.players", "baselines.comparison"),
     ("baselines.rl*", "baselines.reproduce*", "baselines.tuning", "baselines.cli.play"),
-    ("baselines", "baselines.cli.console", "baselines.cli.catalogue"),
+    ("baselines", "baselines.cli.catalogue"),
     ("baselines.speed*",),  # times the public package
     ("baselines.cli.commands", "baselines.__main__"),
 )

@@ -3,7 +3,6 @@
 Inside::
 
     commands.py   all commands, in the order in which people need them
-    console.py    the application, and how errors are reported
     catalogue.py  lists of everything that has a name
     play.py       playing by hand
 """

@@ -3,18 +3,69 @@
 A command imports what it needs when it runs, so that ``--help`` and errors come at once.
 """
 
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from baselines.cli.console import app as app
-from baselines.cli.console import command_line, plain_errors, report_failures
+try:
+    import typer
+    from typer.core import TyperCommand
+except ImportError:
+    raise SystemExit("pa-bench needs the extra [bench]: pip install 'principal-agent-env[bench]'") from None
 
-import typer  # isort: skip  # after the message that says what brings it
-from typer.core import TyperCommand  # isort: skip
-
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 WORKERS = typer.Option(None, min=1, help="Processes on this machine; default: one for each core.")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"principal-agent-env {version('principal-agent-env')}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: bool = typer.Option(False, "--version", is_eager=True, callback=_print_version, help="Show the version."),
+) -> None:
+    """Baselines and benchmarks for repeated principal-agent bandit games."""
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Report a user's mistake, or Ctrl-C, in one line without a traceback."""
+    try:
+        yield
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader has closed the pipe
+        raise typer.Exit(0) from None
+    except (ValueError, TypeError, OSError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(1) from None
+    except ModuleNotFoundError as error:
+        typer.echo(f"Error: {error}; commands need the extras [bench], [train] or [ray]", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        typer.echo("Stopped. Files on disk are complete, and commands that resume continue from there.", err=True)
+        raise typer.Exit(130) from None
+
+
+def command_line() -> str:
+    """The command that is running, as it can be run again."""
+    return shlex.join(["pa-bench", *sys.argv[1:]])
+
+
+def report_failures(failures: list[Path]) -> None:
+    """Say which blocks failed, and end with an error if any did."""
+    if failures:
+        typer.echo(f"{len(failures)} blocks failed; the reasons are in {failures[0].parent}, for example:", err=True)
+        typer.echo(failures[0].read_text("utf-8", errors="replace"), err=True)
+        raise typer.Exit(1)
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -99,8 +150,6 @@ def run(
 
 def _full_command(context: typer.Context) -> str:
     """The command with what came from a config file written out, so that it is kept with the results."""
-    import shlex
-
     words = []
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))

@@ -2,7 +2,6 @@
 
 Inside::
 
-    table.py  the table, beside another checkout if asked for
+    table.py  the table, beside another checkout if asked for; what the benchmark costs beside the game
     rows.py   its rows: ours and a yardstick
-    cost.py   what the benchmark costs beside the game
 """

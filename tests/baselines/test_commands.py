@@ -16,7 +16,6 @@ import pa_env
 from baselines.__main__ import app
 from baselines.benchmark.blocks import Block, attempt
 from baselines.reproduce import CLAIMS
-from baselines.speed import cost
 from baselines.speed import table as speed
 from baselines.speed.rows import SpeedRow
 from baselines.tasks import task, tasks
@@ -160,11 +159,11 @@ def test_the_yardstick_of_turns_has_the_pygame_that_gymnasium_and_pettingzoo_wan
 
 
 def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost, "tasks", lambda *names: tasks("tiny"))
-    assert 0 < cost.share_in_game() < 1
+    monkeypatch.setattr(speed, "tasks", lambda *names: tasks("tiny"))
+    assert 0 < speed.share_in_game() < 1
     assert Game.advance.__qualname__ == "Game.advance"  # nothing is left patched
     for principal in ("elimination", "profit-target"):
-        with cost.timed() as spent:
+        with speed.timed() as spent:
             assert isinstance(attempt(Block(task("tiny"), principal, range(2))).data, bytes)  # a failure takes no time
         assert sum(spent) > 0
 

@@ -27,9 +27,7 @@ from baselines.principal import Hold
 from baselines.registry import PRINCIPALS
 from baselines.scripted.paper import (
     elimination,
-    elimination_offline,
     exploratory,
-    exploratory_oracle,
     linear,
     search,
     steiner,
@@ -692,9 +690,9 @@ def test_offline_elimination_compares_estimates_as_they_were_after_each_arms_own
     [
         (elimination, 1),
         (search.asymmetric_search, 3),
-        (elimination_offline, 4),
+        (elimination, 4),
         (exploratory, 5),
-        (exploratory_oracle, 6),
+        (exploratory, 6),
         (linear, 7),
         (steiner, 8),
     ],

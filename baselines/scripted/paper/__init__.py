@@ -2,15 +2,13 @@
 
 Inside::
 
-    elimination.py          Algorithm 1
-    elimination_offline.py  Algorithm 4
-    exploratory.py          Algorithm 5
-    exploratory_oracle.py   Algorithm 6
-    linear.py               Algorithm 7
-    ablations.py            these with one part left out
-    phased.py               the common part of phased eliminations
-    search.py               Algorithm 3 and bisection: searches for an incentive
-    steiner.py              Algorithm 8: search for a parameter by Steiner potentials
-    convex_set.py           the set of possible parameters
-    design.py               G-optimal designs
+    elimination.py  Algorithms 1 and 4
+    exploratory.py  Algorithms 5 and 6
+    linear.py       Algorithm 7
+    ablations.py    these with one part left out
+    phased.py       the common part of phased eliminations
+    search.py       Algorithm 3 and bisection: searches for an incentive
+    steiner.py      Algorithm 8: search for a parameter by Steiner potentials
+    convex_set.py   the set of possible parameters
+    design.py       G-optimal designs
 """
