@@ -33,7 +33,7 @@ TRAINED = ("zero", "ipa")  # on so many episodes others take too long
 @functools.cache
 def rows(made: Task, principal: str, seeds: int) -> pd.DataFrame:
     """The runs of a cell."""
-    parts = [blocks.play(block).to_pandas() for block in blocks.blocks_of(made, principal, seeds)]
+    parts = [blocks.play(block).to_pandas() for block in blocks.blocks_of(made, principal, range(seeds))]
     return pd.concat(parts, ignore_index=True)
 
 
