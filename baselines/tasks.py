@@ -33,8 +33,8 @@ from baselines.specs import parse
 from pa_env.checks import known, short, unknown
 from pa_env.game import Game
 from pa_env.instances import FAMILIES
-from pa_env.kernel.agents import Kind
 from pa_env.kernel.layout import Integers
+from pa_env.kernel.other_agents import Kind
 from pa_env.scripted_agents import AGENTS, ScriptedAgent, make_agent
 
 DEFAULT_AGENTS = ("empirical-mean", "ols")  # of i.i.d. and of linear rewards: not mentioned in a name

@@ -27,14 +27,13 @@ from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pa_env.checks import numbers, whole
-from pa_env.kernel.agents import Kind
 from pa_env.kernel.compiling import address, compiled
 from pa_env.kernel.draws import draw, normals, uniform
-from pa_env.kernel.layout import Floats
-from pa_env.kernel.own_functions import CHOOSE, LEARN
+from pa_env.kernel.layout import Floats, Records, Rules
+from pa_env.kernel.other_agents import CHOOSE, LEARN, Kind
 from pa_env.rules import out_of_bounds_told
 
 ARGUMENTS = {
@@ -111,13 +110,13 @@ class CompiledAgent:
         """The agent itself, which is immutable."""
         return self
 
-    def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
-        """Write it into a game's record of rules (:data:`pa_env.kernel.layout.RULES`)."""
+    def write_rules(self, rules: Records[Rules], n_arms: int, dim: int) -> None:
+        """Write it into a game's rules."""
         check_own_bounds(self.choose, self.learn, n_arms, self.memory_for(n_arms))
         rules["kind"], rules["maximises"] = Kind.COMPILED, False
         self.write_addresses(rules)
 
-    def write_addresses(self, rules: NDArray[Any]) -> None:
+    def write_addresses(self, rules: Records[Rules]) -> None:
         """Write the addresses of its machine code in this process."""
         rules["choose"], rules["learn"] = address(self.choose), address(self.learn)
 

@@ -12,20 +12,20 @@ simulations all hold a :class:`Game`. :meth:`Game.hold` plays a whole stretch of
 A game, and so an environment, is for one thread.
 """
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pa_env import checks
 from pa_env.checks import BOOL, INT64, short, whole
 from pa_env.game_state import GameSettings, GameState
-from pa_env.kernel.agents import ask
-from pa_env.kernel.compiling import Direct, machine_code
-from pa_env.kernel.episodes import TRACE, Recorded, Work, play_episodes, record
-from pa_env.kernel.laws import choice_laws
+from pa_env.kernel.agents import ask, choice_laws
+from pa_env.kernel.compiling import machine_code
+from pa_env.kernel.episodes import TRACE, Recorded, Work, follow, play_episodes, record
+from pa_env.kernel.hold import hold
 from pa_env.kernel.layout import (
     AGENT_REWARD,
     ARM,
@@ -39,8 +39,8 @@ from pa_env.kernel.layout import (
     Integers,
     RoundResult,
 )
-from pa_env.kernel.play import follow, play
-from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, compiled_for, rule_pointer
+from pa_env.kernel.step import step
+from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, rule_address
 from pa_env.scripted_agents import ScriptedAgent
 from pa_env.seeding import principal_seed
 
@@ -49,6 +49,9 @@ __all__ = ["Followed", "Game", "GameSettings", "Held", "game_of", "principal_see
 CHUNK = 10_000_000  # rounds between two checks for Ctrl-C, about 50 ms
 DEFAULT = np.zeros(0, np.int64)  # one round of each copy; no arm is forced
 NO_STOP, NO_RESULTS = np.zeros(0), np.zeros((0, 0))
+
+
+_STEP: dict[int, Callable[..., int]] = {}  # machine code by kind of arrays: a look-up shorter than that of _call
 
 
 class Held(NamedTuple):
@@ -66,12 +69,6 @@ class Followed(NamedTuple):
     misses: int  # rounds in which another arm than the rule's target was played
     last: tuple[int, float]  # arm and reward X of the last round
     offer: Floats  # of the last round
-
-
-# The kernel's ``play`` without Numba's type lookup, by whether rewards are linear.
-_PLAY: dict[bool, Callable[..., int]] = {}
-_WITH_RULE: dict[tuple[Callable[..., int], bool], Callable[..., int]] = {}  # likewise, for functions that take a rule
-_ASK, _LAWS = Direct(ask), Direct(choice_laws)
 
 
 def game_of(settings: GameSettings, copies: int = 1, known: Sequence[str] = ()) -> "Game":
@@ -116,33 +113,28 @@ class Game(GameState):
             :class:`pa_env.kernel.layout.RoundResult`; zero for copies that did not play.
         """
         offered = checks.offers("incentives", offers, self._offers_shape)
-        forced = rounds = DEFAULT
+        forced = playing = DEFAULT
         results = np.empty(self._results_shape) if self._buffers is None else self._buffers.take()
         if arms is not None:
             forced = checks.vector("arms", arms, INT64, self.copies).copy()
         if which is not None:
-            rounds = checks.vector("which", which, BOOL, self.copies).astype(np.int64)
+            playing = checks.vector("which", which, BOOL, self.copies).astype(np.int64)
             results.fill(0.0)
-        if self._python is None:
-            self._call(offered, rounds, forced, NO_STOP, results)
-        else:
-            playing = self._all if which is None else np.flatnonzero(which).tolist()
-            self._call(offered, rounds, self._ask(offered, forced, playing), NO_STOP, results)
-            self._python.learn(results, playing)
+        asked = self._python.all if which is None else np.flatnonzero(which).tolist()
+        if self._python.agents:
+            forced = self._ask(offered, forced, asked)
+        code = _STEP.get(self._kind)
+        if code is None:
+            code = _STEP[self._kind] = machine_code(step, (self.arrays, offered, forced, playing, results))
+        bad = code(self.arrays, offered, forced, playing, results)
+        if bad >= 0:
+            raise self._error(bad, offered, forced)
+        if self._python.agents:
+            self._python.learn(results, asked)
         return results
 
-    def _call(self, offers: Floats, rounds: Integers, forced: Integers, stop: Floats, results: Floats) -> None:
-        """Call the kernel's ``play``; the arguments must have exactly these types."""
-        call = _PLAY.get(self._is_linear)
-        if call is None:
-            arguments = (self.arrays, self.linear, offers, rounds, forced, stop, results)
-            call = _PLAY[self._is_linear] = machine_code(play, arguments)
-        bad = call(self.arrays, self.linear, offers, rounds, forced, stop, results)
-        if bad >= 0:
-            raise self._error(bad, offers, forced)
-
     def _error(self, bad: int, offers: Floats, forced: Integers = DEFAULT) -> ValueError:
-        """The error for what the kernel's ``play`` refused."""
+        """The error for what the kernel refused."""
         if bad < offers.size:
             return checks.bad_offer("incentives", offers, bad, self.max_incentive)
         if bad < offers.size + self.copies:
@@ -153,7 +145,7 @@ class Game(GameState):
     def _bad_answer(self, i: int, offers: Floats) -> ValueError:
         """The error for an agent's function whose answer is not an arm."""
         answers, t = np.empty(self.copies, np.int64), int(self.arrays.state["t"][i]) + 1
-        _ASK(self.arrays, offers, answers)
+        self._call(ask, offers, answers)
         if not np.isfinite(self.arrays.arms[i, MEAN]).all():
             return ValueError(f"means = {self.arrays.arms[i, MEAN]} before round {t}: learn must keep them finite")
         return ValueError(
@@ -186,23 +178,48 @@ class Game(GameState):
         offers = checks.offers("incentives", offer, self._offers_shape)
         if type(rounds) is not int or rounds < 1:  # most are, and the full check is slow
             rounds = whole("rounds", rounds, 1)
-        entries, begun = NO_STOP, self.rounds_played
         if stop is not None:
             if type(stop) is not StopRule:
                 raise TypeError(f"stop = {short(stop)} must be a pa_env.rules.StopRule")
             stop.check(self.n_arms)
-            entries = stop.entries
-        wanted = left = min(rounds, self.horizon - begun)
-        while left > 0 and not (stop is not None and stop.withdrawn):
-            if self._python is None:
-                part = min(CHUNK, left)  # because Ctrl-C does not interrupt a compiled call
-                self._call(offers, DEFAULT if part == 1 else np.array([part]), DEFAULT, entries, NO_RESULTS)
-            else:
-                part, results = 1, np.empty(self._results_shape)
-                self._call(offers, DEFAULT, self._ask(offers, DEFAULT, self._all), entries, results)
-                self._python.learn(results, self._all)
-            left -= part
-        return wanted if stop is None else self.rounds_played - begun
+        begun = self.rounds_played
+        end = min(self.horizon, begun + rounds)
+        if self._python:
+            for _ in self._python_rounds(offers, end - begun, stop):
+                pass
+            return self.rounds_played - begun
+        entries, t = NO_STOP if stop is None else stop.entries, begun
+        while t < end and not (stop is not None and stop.withdrawn):
+            bad = self._call(hold, offers, min(CHUNK, end - t), entries)  # because Ctrl-C does not interrupt it
+            if bad >= 0:
+                raise self._error(bad, offers)
+            t += CHUNK
+        return end - begun if stop is None else self.rounds_played - begun
+
+    def _python_rounds(
+        self, offers: Floats, rounds: int, stop: StopRule | None = None, results: Floats = NO_RESULTS, rule: Any = None
+    ) -> Iterator[tuple[int, Floats, Floats]]:
+        """Play rounds of one copy with a user's own agent; the target, beliefs (K,) and results (1, .) of each.
+
+        Args:
+            offers: (1, K), the offer, or where the rule writes it.
+            rounds: how many.
+            stop: when to end earlier.
+            results: of the round before the first, which the rule is told.
+            rule: makes the offers: ``rule(plays, sums, arm, reward, offer) -> target``; None: the offer is held.
+        """
+        target = NO_ARM
+        for _ in range(rounds):
+            if stop is not None and stop.withdrawn:
+                return
+            beliefs = self.means[0].copy()  # a privileged rule may look at the means
+            if rule is not None:
+                offers[...] = 0.0
+                target = rule(self.plays[0], self.sums[0], int(results[0, ARM]), results[0, REWARD], offers[0])
+            results = self.play(offers)
+            if stop is not None:
+                stop.count(int(results[0, ARM]))
+            yield target, beliefs, results
 
     def follow(self, rule: Rule, memory: Floats, rounds: int, last: tuple[int, float] = (NO_ARM, 0.0)) -> Followed:
         """Let a compiled rule make the offers (one copy only); see :mod:`pa_env.rules`.
@@ -215,7 +232,7 @@ class Game(GameState):
         """
         self._check_single()
         self.check_running()
-        address = rule_pointer(rule)
+        address = rule_address(rule)
         check_memory(memory)
         check_bounds(rule, self.n_arms, memory)
         begun, misses = self.rounds_played, 0
@@ -223,21 +240,17 @@ class Game(GameState):
         offers, results = np.zeros(self._offers_shape), np.zeros(self._results_shape)
         results[0, ARM] = whole("the arm of last", last[0], NO_ARM, self.n_arms - 1)
         results[0, REWARD] = checks.finite("the reward of last", last[1])
-        while (t := self.rounds_played) < end:
-            if self._python is not None:
-                _ = self.means  # a privileged rule may look
-                arm, reward = int(results[0, ARM]), results[0, REWARD]
-                offers[...] = 0.0
-                target = rule(memory, self.plays[0], self.sums[0], arm, reward, offers[0])
-                results = self.play(offers)
+        if self._python:
+            rounds, before, rule = end - begun, results, functools.partial(rule, memory)
+            for target, _, results in self._python_rounds(offers, rounds, results=before, rule=rule):
                 misses += target >= 0 and target != results[0, ARM]
-                continue
-            missed = self._call_with(follow, address, memory, offers, results, min(CHUNK // 10, end - t))
+        while (t := self.rounds_played) < end:
+            missed = self._call(follow, address, memory, offers, results, min(CHUNK // 10, end - t))
             if missed < 0:
                 raise self._error(-1 - missed, offers)
             misses += missed
-        told = (int(results[0, ARM]), float(results[0, REWARD]))
-        return Followed(self.rounds_played - begun, misses, told, offers[0])
+        last = (int(results[0, ARM]), float(results[0, REWARD]))
+        return Followed(self.rounds_played - begun, misses, last, offers[0])
 
     def record(
         self,
@@ -263,29 +276,23 @@ class Game(GameState):
             The rounds played.
         """
         self._check_single()
-        address, entries = rule_pointer(rule), NO_STOP if stop is None else stop.entries
+        address, entries = rule_address(rule), NO_STOP if stop is None else stop.entries
         check_memory(memory)
         check_bounds(rule, self.n_arms, memory)
         results = np.zeros(self._results_shape)
         results[0, ARM], results[0, REWARD] = last
-        if self._python is None:
-            played = self._call_with(record, address, memory, offers, results, entries, rows)
+        if not self._python:
+            played = self._call(record, address, memory, offers, results, entries, rows)
             if played < 0:
                 raise self._error(-1 - played, offers)
             return played
-        for j, row in enumerate(rows):
-            if stop is not None and stop.withdrawn:
-                return j
-            beliefs = self.means[0].copy()
-            arm, reward = int(results[0, ARM]), results[0, REWARD]
-            offers[...] = 0.0
-            target = rule(memory, self.plays[0], self.sums[0], arm, reward, offers[0])
-            results = self.play(offers)
-            if stop is not None:
-                stop.count(int(results[0, ARM]))
+        played, before, rule = 0, results, functools.partial(rule, memory)
+        for target, beliefs, results in self._python_rounds(offers, len(rows), stop, before, rule):
+            row = rows[played]
             row[:TRACE] = self.rounds_played, target, *results[0, [ARM, REWARD, AGENT_REWARD, RoundResult.REGRET]]
             row[TRACE:] = np.concatenate([offers[0], beliefs, results[0, OPTIMAL:]])
-        return len(rows)
+            played += 1
+        return played
 
     def play_episodes(self, rule: Rule, memories: Floats, marks: Integers) -> Recorded:
         """Let a compiled rule play all copies from the start of their episodes to the last checkpoint.
@@ -295,9 +302,9 @@ class Game(GameState):
             memories: (N, M), the rule's memory at the beginning of each episode; or (1, M), the same for all.
             marks: (C,), checkpoints in increasing order, at most the horizon.
         """
-        if self._python is not None:
+        if self._python:
             raise ValueError(f"agent = {short(self.agent)} is a Python object: play its episodes one by one")
-        address = rule_pointer(rule)
+        address = rule_address(rule)
         check_episodes(memories, marks, self.copies, self.horizon)
         check_bounds(rule, self.n_arms, memories[0])
         shape = (self.copies, marks.size)
@@ -309,19 +316,11 @@ class Game(GameState):
             np.empty((*shape, self.n_arms)),
         )
         work = Work(np.empty(memories.shape[1]), np.zeros((1, self.n_arms)), np.zeros((1, OPTIMAL + self.n_arms)))
-        bad = self._call_with(play_episodes, address, memories, marks, recorded, work)
+        bad = self._call(play_episodes, address, memories, marks, recorded, work)
         if bad >= 0:
             self.check_offers(work.offers)
             raise self._bad_answer(bad, np.tile(work.offers, (self.copies, 1)))
         return recorded
-
-    def _call_with(self, function: Callable[..., int], rule: Any, *arguments: Any) -> int:
-        """Call a function of the kernel that takes a rule, with arguments of the same types each time."""
-        call = _WITH_RULE.get((function, self._is_linear))
-        if call is None:
-            types = (numba.typeof(argument) for argument in (self.arrays, self.linear, *arguments))  # type: ignore[no-untyped-call]
-            call = _WITH_RULE[function, self._is_linear] = compiled_for(function, *types)
-        return call(self.arrays, self.linear, rule, *arguments)
 
     def answer(self, offers: ArrayLike) -> Integers:
         """The arm (N,) that each agent will play, exploration draws included; the game does not move.
@@ -330,10 +329,10 @@ class Game(GameState):
             offers: (N, K), or (K,) if there is one copy.
         """
         offered = checks.offers("incentives", offers, self._offers_shape)
-        if self._python is not None:
-            return self._ask(offered, DEFAULT, self._all)
+        if self._python:
+            return self._ask(offered, DEFAULT, self._python.all)
         answers = np.empty(self.copies, np.int64)
-        bad = _ASK(self.arrays, offered, answers)
+        bad = self._call(ask, offered, answers)
         if bad >= 0:
             raise self._error(bad, offered)
         return answers
@@ -349,12 +348,12 @@ class Game(GameState):
         """
         offered = checks.offers("incentives", offers, self._offers_shape)
         laws = np.empty(self._offers_shape)
-        if self._python is not None:
+        if self._python:
             self.check_offers(offered)
             return self._python.choice_probabilities(offered)
         if not (isinstance(self.agent, ScriptedAgent) and self.agent.tells_law):
             raise ValueError(f"the choice probabilities of agent = {short(self.agent)} are not known")
-        bad = _LAWS(self.arrays, offered, laws)
+        bad = self._call(choice_laws, offered, laws)
         if bad >= 0:
             raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
         return laws
@@ -363,5 +362,5 @@ class Game(GameState):
         """The arms of users' own agents; their beliefs are read first."""
         self.check_offers(offers)
         for i in playing:
-            self._python.read_means(i, self.arrays.arms[i, MEAN])  # type: ignore[union-attr]
-        return self._python.choose(offers, forced, playing)  # type: ignore[union-attr]
+            self._python.read_means(i, self.arrays.arms[i, MEAN])
+        return self._python.choose(offers, forced, playing)

@@ -4,8 +4,8 @@
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any, Self, TypedDict
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypedDict, TypeVar, cast
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -17,33 +17,38 @@ from pa_env.checks import BOOL, at_least, seed_of, short, whole
 from pa_env.compiled_agents import CompiledAgent
 from pa_env.instances import IID, Instance, InstanceLike, Linear, source
 from pa_env.kernel import instances as kernel_instances
-from pa_env.kernel.agents import Kind, find_bad
-from pa_env.kernel.compiling import Direct
+from pa_env.kernel.agents import find_bad
+from pa_env.kernel.compiling import Direct, machine_code
 from pa_env.kernel.layout import (
     AGENT_BLOCKS,
     MEAN,
     OPTIMAL,
     PRINCIPAL_SUM,
     SCORES,
+    AgentArrays,
     ArmRow,
+    Exploring,
     Flags,
     Floats,
     Floats32,
     Integers,
-    LinearArrays,
     Rewards,
+    copy_of,
+    kind_of,
     new_arrays,
-    new_linear_arrays,
+    record_type,
 )
 from pa_env.kernel.observations import view_agents
+from pa_env.kernel.other_agents import GREEDY, Kind
 from pa_env.kernel.responses import sum_scores
 from pa_env.python_agents import PythonAgents
 from pa_env.scripted_agents import AgentLike, ScriptedAgent, resolve
 from pa_env.seeding import generator_of, keys_of, principal_seed
 
 LONGEST = 2**39 - 1  # rounds: each has draws of its own up to here
-PER_COPY = ("state", "arms", "plays", "totals", "summary", "memory")  # arrays with a row for each copy
-_VIEW_AGENTS, _SUM_SCORES, _FIND_BAD = Direct(view_agents), Direct(sum_scores), Direct(find_bad)
+_FIND_BAD = Direct(find_bad)
+Answer = TypeVar("Answer")
+_CODE: dict[tuple[Callable[..., Any], int], Callable[..., Any]] = {}  # machine code by function and kind of arrays
 
 
 class GameSettings(TypedDict, total=False):
@@ -83,25 +88,29 @@ class GameState:
             raise ValueError(
                 f"max_incentive = {max_incentive} must be at most 3e38, which a float32 observation can hold"
             )
-        scripted = self.agent if isinstance(self.agent, ScriptedAgent | CompiledAgent) else None
-        self._memory = np.zeros(0) if scripted is None else scripted.memory_for(self.n_arms)
-        self.arrays = new_arrays(self.copies, self.n_arms, observe, self._memory.size)
-        self.linear = new_linear_arrays(self.copies, self.n_arms, self.dim) if self.dim else None
-        self._python = None if scripted else PythonAgents(self.agent, self.copies, self.n_arms)  # type: ignore[arg-type]
-        self._initial = np.zeros(self.dim or self.n_arms)
-        rules = self.arrays.rules
-        rules["horizon"], rules["max_incentive"] = self.horizon, self.max_incentive
-        rules["kind"], rules["maximises"] = Kind.PYTHON, True  # its arms are forced
-        if scripted is not None:
-            scripted.write_rules(rules, self.n_arms, self.dim)
-            self._initial = scripted.initial_for(self.n_arms, self.dim)
-        if isinstance(scripted, ScriptedAgent):
-            self.arrays = self.arrays._replace(order=scripted.order_given())
-        self._all = range(self.copies)
+        self.arrays = new_arrays(self.copies, self.n_arms, self.dim, observe)
+        self.arrays.rules["horizon"], self.arrays.rules["max_incentive"] = self.horizon, self.max_incentive
+        self._python = PythonAgents(self.agent, self.copies, self.n_arms)
+        self._initial, self._memory = np.zeros(self.dim or self.n_arms), np.zeros(0)
+        self._add_agent()
+        self._kind = kind_of(self.arrays)
         self._seeds: list[int | None] = [None] * self.copies
-        self._is_linear = self.dim > 0
         self._offers_shape, self._results_shape = (self.copies, self.n_arms), (self.copies, OPTIMAL + self.n_arms)
         self._buffers = Buffers(self._results_shape) if self.copies > 1 else None
+
+    def _add_agent(self) -> None:
+        """Write the agent into the rules, with the arrays that it needs."""
+        rules, agent = self.arrays.rules, self.agent
+        rules["kind"], rules["maximises"] = Kind.PYTHON, True  # its arms are forced
+        if isinstance(agent, ScriptedAgent | CompiledAgent):
+            agent.write_rules(rules, self.n_arms, self.dim)
+            self._initial, self._memory = agent.initial_for(self.n_arms, self.dim), agent.memory_for(self.n_arms)
+        if rules["c0"][0] > 0.0:
+            self.arrays = self.arrays._replace(exploring=np.zeros(self.copies, record_type(Exploring)))
+        if rules["kind"][0] not in GREEDY:
+            order = agent.order_given() if isinstance(agent, ScriptedAgent) else np.zeros(0, np.int64)
+            memory = np.zeros((self.copies, self._memory.size))
+            self.arrays = self.arrays._replace(agent=AgentArrays(memory, order))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Compiled functions have other addresses in another process."""
@@ -132,7 +141,9 @@ class GameState:
                 raise ValueError(
                     f"instance = {short(instance)} is linear, but this game is i.i.d.: pass dim={origin.dim}"
                 )
-        which = np.ones(self.copies, np.bool_) if which is None else checks.vector("which", which, BOOL, self.copies)
+        which = (
+            np.ones(self.copies, np.bool_) if which is None else checks.vector("which", which, BOOL, self.copies).copy()
+        )
         if seeds is not None and (not hasattr(seeds, "__len__") or len(seeds) != self.copies):
             raise ValueError(f"seeds = {short(seeds)} must be a list of {self.copies}, one for each copy")
         given = [None] * self.copies if seeds is None else [seed_of(seed) for seed in seeds]
@@ -152,9 +163,9 @@ class GameState:
 
         self.arrays.state["key"], self.arrays.state["episode"], self._seeds = keys, episodes, kept
         self._place(which, drawn)
-        kernel_instances.begin(self.arrays, self.linear, which, origin.family, self._initial, self._memory)
+        self._call(kernel_instances.begin, which, int(origin.family), self._initial, self._memory)
         for i in np.flatnonzero(which).tolist() if self._python else ():
-            self._python.reset(i, generator_of(keys[i], episodes[i], "agent"))  # type: ignore[union-attr]
+            self._python.reset(i, generator_of(keys[i], episodes[i], "agent"))
 
     def _place(self, which: Flags, drawn: list[tuple[Any, Instance]]) -> None:
         """Write the given instances into the arrays; the kernel draws the others."""
@@ -163,37 +174,35 @@ class GameState:
         state["noise"][which] = 1.0
         for where, instance in drawn:
             if isinstance(instance, Linear):
-                linear = self.linear
-                linear.vectors[where], state["noise"][where] = instance.arms, instance.noise  # type: ignore[union-attr]
-                linear.parameters[where] = np.stack([instance.s, instance.nu])  # type: ignore[union-attr]
+                assert self.arrays.linear is not None  # for the type checker: the source has checked the instance
+                self.arrays.linear.vectors[where], state["noise"][where] = instance.arms, instance.noise
+                self.arrays.linear.parameters[where] = np.stack([instance.s, instance.nu])
             else:
                 arms[where, ArmRow.MU], arms[where, ArmRow.THETA] = instance.mu, instance.theta
                 state["rewards"][where] = instance.code
 
     def one_copy(self, i: int) -> Self:
         """Copy ``i`` as a game of one copy that shares its state; not for users' own agents."""
-        alone, part = object.__new__(type(self)), slice(i, i + 1)
+        alone = object.__new__(type(self))
         alone.__dict__.update(self.__dict__)  # much faster than copy.copy
-        arrays = {name: getattr(self.arrays, name)[part] for name in PER_COPY}
-        alone.arrays, alone.copies = self.arrays._replace(**arrays), 1
-        if self.linear is not None:
-            alone.linear = LinearArrays(*(array[part] for array in self.linear))
-        alone._seeds, alone._buffers = self._seeds[part], None
+        alone.arrays, alone.copies = copy_of(self.arrays, i), 1
+        alone._seeds, alone._buffers = self._seeds[i : i + 1], None
         alone._offers_shape, alone._results_shape = (1, self.n_arms), (1, OPTIMAL + self.n_arms)
         return alone
 
     def instance(self, i: int = 0) -> Instance:
         """The instance that copy ``i`` plays in this episode."""
-        if self.linear is not None:
-            s, nu = self.linear.parameters[i]
-            return Linear(self.linear.vectors[i], s, nu, float(self.arrays.state["noise"][i]))
+        linear = self.arrays.linear
+        if linear is not None:
+            s, nu = linear.parameters[i]
+            return Linear(linear.vectors[i], s, nu, float(self.arrays.state["noise"][i]))
         rewards = Rewards(int(self.arrays.state["rewards"][i])).name.lower()
         return IID(self.arrays.arms[i, ArmRow.MU], self.arrays.arms[i, ArmRow.THETA], rewards)
 
     def principal_seed(self, i: int = 0) -> int:
         """The seed of the principal in copy ``i``'s episode: in the first one, the seed that the game was given."""
-        seed, state = self._seeds[i], self.arrays.state[i]
-        return principal_seed(seed, int(state["key"]), int(state["episode"]))
+        state = self.arrays.state
+        return principal_seed(self._seeds[i], int(state["key"][i]), int(state["episode"][i]))
 
     # ------------------------------------------------------------------------------------- what can be read
 
@@ -205,7 +214,7 @@ class GameState:
     @property
     def plays_python_agents(self) -> bool:
         """Whether its agents are users' own Python objects."""
-        return self._python is not None
+        return bool(self._python)
 
     @property
     def plays(self) -> Integers:
@@ -220,8 +229,8 @@ class GameState:
     @property
     def means(self) -> Floats:
         """The agents' beliefs muhat (N, K): a view."""
-        for i in self._all if self._python else ():
-            self._python.read_means(i, self.arrays.arms[i, MEAN])  # type: ignore[union-attr]
+        for i in self._python.all:
+            self._python.read_means(i, self.arrays.arms[i, MEAN])
         return self.arrays.arms[:, MEAN]
 
     @property
@@ -232,7 +241,8 @@ class GameState:
     @property
     def features(self) -> Floats:
         """The arms as vectors (N, K, d), when rewards are linear: a view."""
-        return np.zeros((self.copies, self.n_arms, 0)) if self.linear is None else self.linear.vectors
+        linear = self.arrays.linear
+        return np.zeros((self.copies, self.n_arms, 0)) if linear is None else linear.vectors
 
     def totals(self, i: int = 0) -> dict[str, float]:
         """Every score over the rounds of copy ``i`` so far; NaN where it is not defined
@@ -244,25 +254,33 @@ class GameState:
     def score_sums(self, i: int = 0) -> Floats:
         """The values of :meth:`totals`, in the order of :class:`pa_env.kernel.layout.Score`."""
         sums = np.empty(len(SCORES))
-        _SUM_SCORES(self.arrays, i, sums)
+        self._call(sum_scores, i, sums)
         return sums
 
     @property
     def type_counts(self) -> Integers:
         """In how many rounds each type answered, (N, J); J = 0 unless the agent has types."""
-        n_types = int(self.arrays.rules["n_types"][0])
+        agent, n_types = self.arrays.agent, int(self.arrays.rules["n_types"][0])
         first = n_types * self.n_arms
-        return self.arrays.memory[:, first : first + n_types].astype(np.int64)
+        memory = np.zeros((self.copies, 0)) if agent is None else agent.memory
+        return memory[:, first : first + n_types].astype(np.int64)
 
     def agent_view(self, offers: ArrayLike) -> Floats32:
         """What the agents observe when these (N, K) are their offers."""
         _ = self.means  # updates the beliefs of users' own agents
         view = np.empty((self.copies, AGENT_BLOCKS * self.n_arms + 1), np.float32)
         offered = checks.offers("incentives", offers, self._offers_shape)
-        bad = _VIEW_AGENTS(self.arrays, offered, view)
+        bad = self._call(view_agents, offered, view)
         if bad >= 0:
             raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
         return view
+
+    def _call(self, function: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Call a function of the kernel on the game's arrays; the arguments have the same types each time."""
+        code = _CODE.get((function, self._kind))
+        if code is None:
+            code = _CODE[function, self._kind] = machine_code(function, (self.arrays, *arguments))
+        return cast(Answer, code(self.arrays, *arguments))
 
     # ------------------------------------------------------------------------------------- checks
 

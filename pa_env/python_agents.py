@@ -7,25 +7,33 @@ from math import isfinite
 import numpy as np
 
 from pa_env.checks import FLOAT64, arm_index, numbers, short
+from pa_env.compiled_agents import CompiledAgent
 from pa_env.kernel.layout import AGENT_REWARD, ARM, NO_ARM, Floats, Integers
-from pa_env.scripted_agents import Agent
+from pa_env.scripted_agents import Agent, ScriptedAgent
 
 MISSING = object()
 
 
 class PythonAgents:
-    """One agent for each copy of a game.
+    """One agent for each copy of a game; none, and false, if the kernel plays the agent.
 
     Args:
-        agent: the user's object. A game of one copy plays the object itself, so that the user can look at it; with
-            more copies, each gets a deep copy.
+        agent: the user's object, or an agent of the kernel. A game of one copy plays the object itself, so that the
+            user can look at it; with more copies, each gets a deep copy.
         copies: number of copies.
         n_arms: number of arms.
     """
 
-    def __init__(self, agent: Agent, copies: int, n_arms: int) -> None:
+    def __init__(self, agent: Agent | ScriptedAgent | CompiledAgent, copies: int, n_arms: int) -> None:
         self.n_arms = n_arms
-        self.agents = [agent] if copies == 1 else [copy.deepcopy(agent) for _ in range(copies)]
+        self.agents: list[Agent] = []
+        if not isinstance(agent, ScriptedAgent | CompiledAgent):
+            self.agents = [agent] if copies == 1 else [copy.deepcopy(agent) for _ in range(copies)]
+        self.all = range(len(self.agents))
+
+    def __len__(self) -> int:
+        """How many they are."""
+        return len(self.agents)
 
     def reset(self, i: int, rng: np.random.Generator) -> None:
         """Begin an episode of copy ``i``."""

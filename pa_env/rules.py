@@ -25,20 +25,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numba
 import numpy as np
 
 from pa_env.checks import FLOAT64, at_least, whole
-from pa_env.kernel.compiling import compiled, inlined, pointer
+from pa_env.kernel.compiling import address, compiled, inlined
 from pa_env.kernel.draws import U64
+from pa_env.kernel.episodes import RULE
+from pa_env.kernel.hold import count_round
 from pa_env.kernel.layout import NO_ARM, Floats, Stop
-from pa_env.kernel.play import too_many
 
 Rule = Callable[..., int]
-_FLOATS, _INTEGERS = numba.float64[::1], numba.int64[::1]
-SIGNATURE = numba.int64(_FLOATS, _INTEGERS, _FLOATS, numba.int64, numba.float64, _FLOATS)
-
-
 _checked: set[tuple[Rule, int, int]] = set()  # rules whose bounds were checked, with arms and size of memory
 _trusted: set[Rule] = set()
 
@@ -50,18 +46,18 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
         function: the rule.
         trusted: skip the check of bounds at its first use, for rules that were tested for it.
     """
-    rule = compiled(function, SIGNATURE)
+    rule = compiled(function, RULE)
     if trusted:
         _trusted.add(rule)
     return rule
 
 
 @functools.cache
-def rule_pointer(rule: Rule) -> Any:
-    """A compiled rule in the form that the kernel calls."""
-    if getattr(rule, "signatures", None) != [SIGNATURE.args]:
+def rule_address(rule: Rule) -> np.uint64:
+    """The address by which the kernel calls a compiled rule; the rule is kept, so that it stays valid."""
+    if getattr(rule, "signatures", None) != [RULE.args]:
         raise TypeError(f"rule = {rule!r} must be compiled: decorate the function with pa_env.rules.compile_rule")
-    return pointer(rule)
+    return np.uint64(address(rule))
 
 
 def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
@@ -77,7 +73,7 @@ def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
     """
     if rule in _trusted or (rule, n_arms, memory.size) in _checked:
         return
-    checked = compiled(rule.py_func, SIGNATURE, boundscheck=True)  # type: ignore[attr-defined]
+    checked = compiled(rule.py_func, RULE, boundscheck=True)  # type: ignore[attr-defined]
     trial, offer, plays, sums = memory.copy(), np.zeros(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms)
     with out_of_bounds_told("rule", n_arms, memory):
         checked(trial, plays, sums, NO_ARM, 0.0, offer)
@@ -114,18 +110,6 @@ def check_episodes(memories: Any, marks: Any, copies: int, horizon: int) -> None
     fits = isinstance(marks, np.ndarray) and marks.ndim == 1 and marks.dtype == np.int64 and marks.flags.carray
     if not (fits and marks.size and marks[0] >= 1 and marks[-1] <= horizon and (np.diff(marks) > 0).all()):
         raise ValueError(f"marks = {marks!r} must be an array of increasing integers from 1 to horizon = {horizon}")
-
-
-@functools.cache
-def compiled_for(function: Callable[..., int], *types: Any) -> Callable[..., int]:
-    """A function of the kernel that takes arrays, linear arrays, a rule and arguments of these types.
-
-    Numba caches a function that takes another function only if its signature is explicit.
-    """
-    arrays, linear, *others = types
-    signature = numba.int64(arrays, linear, numba.types.FunctionType(SIGNATURE), *others)
-    made = compiled(getattr(function, "py_func", function), signature)
-    return made.get_overload(signature.args) if hasattr(made, "get_overload") else made
 
 
 def write_key(memory: Floats, at: int, key: int) -> None:
@@ -190,11 +174,7 @@ class StopRule:
 
     def count(self, arm: int) -> None:
         """Count a round in which this arm was played; the kernel counts its own rounds."""
-        entries = self.entries
-        entries[Stop.HELD] += 1
-        entries[Stop.MISSES] += arm != self.target
-        fires = too_many.py_func(entries[Stop.MISSES], entries[Stop.HELD], entries[Stop.ALPHA], entries[Stop.BETA])  # type: ignore[attr-defined]
-        entries[Stop.WITHDRAWN] = float(fires)
+        count_round.py_func(self.entries, arm)  # type: ignore[attr-defined]
 
     @property
     def withdrawn(self) -> bool:

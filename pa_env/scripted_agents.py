@@ -54,10 +54,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pa_env.checks import at_least, integers, known, numbers, short, whole
 from pa_env.compiled_agents import CompiledAgent, check_own_bounds, compile_own
-from pa_env.kernel.agents import Kind
 from pa_env.kernel.compiling import address
-from pa_env.kernel.layout import Exploration, Floats, Integers, Order, Ties
-from pa_env.kernel.types import types_memory
+from pa_env.kernel.layout import Exploration, Floats, Integers, Order, Records, Rules, Ties
+from pa_env.kernel.other_agents import Kind, types_memory
 
 TIES = {member.name.lower().replace("_", "-"): member for member in Ties}
 EXPLORATIONS = {
@@ -208,8 +207,8 @@ class ScriptedAgent:
         """True if the probabilities of its choices are known."""
         return self.kind != Kind.THOMPSON and not callable(self.exploration)
 
-    def write_rules(self, rules: NDArray[Any], n_arms: int, dim: int) -> None:
-        """Write it into a game's record of rules (:data:`pa_env.kernel.layout.RULES`)."""
+    def write_rules(self, rules: Records[Rules], n_arms: int, dim: int) -> None:
+        """Write it into a game's rules."""
         if self.declaration.linear_only and not dim:
             raise ValueError(
                 f"agent = {self.name!r} needs linear rewards: use 'empirical-mean', or instance='unit-ball'"
@@ -224,7 +223,7 @@ class ScriptedAgent:
         rules["order"] = ORDERS[self.order] if isinstance(self.order, str) else Order.GIVEN
         self.write_addresses(rules)
 
-    def write_addresses(self, rules: NDArray[Any]) -> None:
+    def write_addresses(self, rules: Records[Rules]) -> None:
         """Write the address of the user's exploration function in this process."""
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 

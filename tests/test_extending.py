@@ -12,7 +12,7 @@ import pa_env
 # Kind of thing -> file -> edits (what stands there, what takes its place); an edit of nothing makes a file.
 ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
     "agent": {
-        "pa_env/kernel/agents.py": [
+        "pa_env/kernel/other_agents.py": [
             ("    EXP3 = 5\n", "    EXP3 = 5\n    CONTRARY = 60\n"),
             (
                 "    if kind == Kind.EXP3:\n        arm =",
@@ -92,14 +92,13 @@ ADDED: dict[str, dict[str, list[tuple[str, str]]]] = {
     },
     "score": {
         "pa_env/kernel/layout.py": [("    REGRET_FIXED = 8 ", "    PAID = 8\n    REGRET_FIXED = 9 ")],
-        "pa_env/kernel/play.py": [
+        "pa_env/kernel/step.py": [
+            ("    utility: float\n", "    paid: float\n    utility: float\n"),
+            ("    return Sums(\n        totals", "    return Sums(\n        totals[i, 1, Score.PAID],\n        totals"),
+            ("    return Sums(\n        sums", "    return Sums(\n        sums.paid + terms.paid,\n        sums"),
             (
-                "            x = r = regret = highest = 0.0\n",
-                "            x = r = regret = highest = 0.0\n            before = t\n",
-            ),
-            (
-                "            if t % FLUSH == 0:\n",
-                "            totals[i, 1, Score.PAID] += paid * (t - before)\n            if t % FLUSH == 0:\n",
+                "    totals[i, 1, Score.AGENT_REGRET] = sums.agent\n",
+                "    totals[i, 1, Score.AGENT_REGRET] = sums.agent\n    totals[i, 1, Score.PAID] = sums.paid\n",
             ),
         ],
     },

@@ -97,7 +97,7 @@ class PrincipalDriver:
         running = which & (game.arrays.state["t"] < game.horizon)
         offers = np.zeros((game.copies, game.n_arms))
         if not self._principals:
-            _RANDOM(game.arrays, offers)
+            _RANDOM(game.arrays.rules, game.arrays.state, offers)
             offers[~running] = 0.0
             return offers
         for i in np.flatnonzero(running).tolist():

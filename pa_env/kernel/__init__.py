@@ -4,8 +4,9 @@ A round goes
 
     offer -> the agent answers -> both are rewarded -> beliefs and scores move
 
-and is played in one place, :func:`pa_env.kernel.play.play`. State is one :class:`pa_env.kernel.layout.Arrays`, with a
-leading axis over independent copies of the game; :class:`pa_env.game.Game` owns it.
+and is played by :func:`pa_env.kernel.step.step`, one of each copy, or by :func:`pa_env.kernel.hold.hold`, many of one
+offer. State is one :class:`pa_env.kernel.layout.Arrays`, with a leading axis over independent copies of the game;
+:class:`pa_env.game.Game` owns it.
 
 The functions loop over whole arrays instead of slices: a slice costs more than a short loop here, and slice
 assignment compiles slowly.
@@ -16,15 +17,12 @@ Inside::
     compiling.py      compilation with a disk cache that is never stale
     draws.py          random numbers by position
     instances.py      instances drawn from a family, and the beginning of an episode
-    agents.py         the answers of the built-in agents
-    exploration.py    when an agent explores, and which arm
-    low_regret.py     EXP3, UCB and Thompson sampling
-    types.py          populations of agents
-    own_functions.py  calls of a user's compiled functions
-    laws.py           the probabilities of choices
+    agents.py         answers to an offer: greedy, exploring, and their probabilities
+    other_agents.py   agents that are not greedy: low regret, logit, types, users' own
     least_squares.py  least squares, one reward at a time
     responses.py      the best offer for an agent, and sums of scores
     observations.py   the observations of both players
-    play.py           a round: answer, draw, score, learn
-    episodes.py       whole episodes with offers by a compiled rule
+    step.py           one round of each copy: answer, draw, score, learn
+    hold.py           many rounds of one offer, drawn ahead
+    episodes.py       rounds and whole episodes with offers by a compiled rule
 """

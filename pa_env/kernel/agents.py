@@ -1,29 +1,38 @@
-"""How the built-in agents answer an offer; :mod:`pa_env.scripted_agents` says what each of them is."""
+"""How the agents answer an offer: greedily on their means, exploring, or as :mod:`pa_env.kernel.other_agents` says.
+
+:mod:`pa_env.scripted_agents` says what each of them is.
+"""
 
 import math
-from enum import IntEnum
 from typing import NamedTuple
 
-from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled, inlined_part, part
 from pa_env.kernel.draws import place, uniform
-from pa_env.kernel.exploration import explored_arm, explores
-from pa_env.kernel.layout import NO_ARM, ArmRow, Arrays, Floats, Integers, Stream, Ties
-from pa_env.kernel.low_regret import exp3_arm, index_arm
-from pa_env.kernel.own_functions import call_choose
-
-
-class Kind(IntEnum):
-    """Kinds of agents. The first three are greedy on ``ArmRow.MEAN``: learned, the true means, or a Python object's."""
-
-    LEARNER = 0
-    ORACLE = 1
-    PYTHON = 2  # its arms come from the user's object, as forced arms
-    UCB = 3
-    THOMPSON = 4
-    EXP3 = 5
-    LOGIT = 6
-    TYPES = 7  # greedy, or logit with a temperature
-    COMPILED = 8  # the user's own functions
+from pa_env.kernel.layout import (
+    NO_ARM,
+    AgentArrays,
+    ArmRow,
+    Arrays,
+    Copy,
+    Exploration,
+    Exploring,
+    Floats,
+    Integers,
+    Records,
+    Rules,
+    Scratch,
+    Stream,
+    Ties,
+)
+from pa_env.kernel.other_agents import (
+    Kind,
+    call_choose,
+    exp3_probability,
+    exp3_softmax,
+    index_arm,
+    other_arm,
+    own_arm,
+)
 
 
 class Answer(NamedTuple):
@@ -37,28 +46,44 @@ class Answer(NamedTuple):
     deserved: float  # max_b mu_b + pi_b
 
 
-@compiled
-def break_tie(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
-    """The maximiser that the tie rule picks."""
-    arms, rule, n_ties = arrays.arms, arrays.rules[0].ties, 0
-    for b in range(offers.shape[1]):
-        n_ties += arms[i, ArmRow.MEAN, b] + offers[i, b] == best
-    nth = int(uniform(arrays.state[i].episode_key, place(Stream.TIE, arrays.state[i].t + 1)) * n_ties)
-    arm = NO_ARM
-    for b in range(offers.shape[1]):
-        if arms[i, ArmRow.MEAN, b] + offers[i, b] == best:
-            if rule == Ties.RANDOM:
-                if nth == 0:
-                    return b
-                nth -= 1
-            elif arm < 0 or rule == Ties.HIGHEST:
-                arm = b
-            elif rule == Ties.LARGEST_INCENTIVE and offers[i, b] > offers[i, arm]:
-                arm = b
+@inlined_part
+def decide(arrays: Arrays, offers: Floats, i: int) -> Answer:
+    """The answer of copy ``i``'s agent to its offer in the next round; the game does not move.
+
+    The answer of a user's own function may not be an arm, see :func:`bad_answer`.
+    """
+    answer = greedy(arrays, offers, i)
+    arm = deviate(arrays, arrays.exploring, arrays.agent, offers, i, answer)
+    return Answer(arm, answer.best, answer.highest, answer.joint, answer.offered, answer.deserved)
+
+
+@inlined_part
+def deviate(
+    arrays: Arrays,
+    exploring: Records[Exploring] | None,
+    agent: AgentArrays | None,
+    offers: Floats,
+    i: int,
+    answer: Answer,
+) -> int:
+    """The arm that is played: the greedy answer's, unless the agent explores or does not maximise."""
+    arm = answer.arm
+    if exploring is not None:
+        if explores(arrays, i):
+            explored = explored_arm(arrays, exploring, offers, i, answer.best)
+            arm = explored if explored != NO_ARM else arm
+    if agent is not None:
+        if arrays.rules[0].kind == Kind.COMPILED:
+            arm = own_arm(arrays, agent, offers, i)
+        elif not arrays.rules[0].maximises:
+            arm = other_arm(arrays, agent, offers, i, answer.best)
     return arm
 
 
-@inlined
+# ----------------------------------------------------------------------------------------- greedy
+
+
+@inlined_part
 def greedy(arrays: Arrays, offers: Floats, i: int) -> Answer:
     """The maximiser of muhat_b + pi_b."""
     arms = arrays.arms
@@ -80,91 +105,110 @@ def greedy(arrays: Arrays, offers: Floats, i: int) -> Answer:
     return Answer(arm, best, highest, joint, offered, deserved)
 
 
-@inlined
-def logit_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
-    """The arm of a logit agent: arm b with a probability proportional to exp((muhat_b + pi_b) / temperature)."""
-    arms, scale, total = arrays.arms, 1.0 / arrays.rules[0].temperature, 0.0
+@part
+def break_tie(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
+    """The maximiser that the tie rule picks."""
+    arms, rule, n_ties = arrays.arms, arrays.rules[0].ties, 0
     for b in range(offers.shape[1]):
-        total += math.exp((arms[i, ArmRow.MEAN, b] + offers[i, b] - best) * scale)
-    left = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, arrays.state[i].t + 1)) * total
+        n_ties += arms[i, ArmRow.MEAN, b] + offers[i, b] == best
+    nth = int(uniform(arrays.state[i].episode_key, place(Stream.TIE, arrays.state[i].t + 1)) * n_ties)
     arm = NO_ARM
     for b in range(offers.shape[1]):
-        weight = math.exp((arms[i, ArmRow.MEAN, b] + offers[i, b] - best) * scale)
-        if weight > 0.0:
-            arm = b
-        left -= weight
-        if left < 0.0:
-            break
+        if arms[i, ArmRow.MEAN, b] + offers[i, b] == best:
+            if rule == Ties.RANDOM:
+                if nth == 0:
+                    return b
+                nth -= 1
+            elif arm < 0 or rule == Ties.HIGHEST:
+                arm = b
+            elif rule == Ties.LARGEST_INCENTIVE and offers[i, b] > offers[i, arm]:
+                arm = b
     return arm
 
 
-@inlined
-def repeats(arrays: Arrays) -> bool:
-    """Whether the agent repeats a winning arm for as long as it wins, so that many rounds can be drawn ahead."""
-    kind = arrays.rules[0].kind
-    return kind == Kind.LEARNER or kind == Kind.ORACLE
+# ----------------------------------------------------------------------------------------- exploration
 
 
-@compiled
-def other_arm(arrays: Arrays, offers: Floats, i: int, best: float) -> int:
-    """The arm of an agent that does not maximise muhat_b + pi_b, whose maximum is ``best``."""
-    arm, kind = NO_ARM, arrays.rules[0].kind
-    if kind == Kind.EXP3:
-        arm = exp3_arm(arrays, offers, i)
-    elif kind == Kind.UCB or kind == Kind.THOMPSON:
-        arm = index_arm(arrays, offers, i, kind == Kind.THOMPSON)
-    elif kind == Kind.COMPILED:
-        drawn = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, arrays.state[i].t + 1))
-        arm = call_choose(arrays, offers, i, arrays.rules[0].choose, drawn)
-    else:
-        arm = logit_arm(arrays, offers, i, best)
-    return arm
+@inlined_part
+def exploration_probability(c0: float, exponent: float, t: int) -> float:
+    """p_t = min(1, c0 (log(2t) / t)^exponent), t = 1, 2, ...; it never rises."""
+    rate = math.log(2.0 * t) / t
+    return min(1.0, c0 * (math.sqrt(rate) if exponent == 0.5 else rate**exponent))
 
 
-@inlined
-def decide(arrays: Arrays, offers: Floats, i: int) -> Answer:
-    """The answer of copy ``i``'s agent to its offer in the next round; the game does not move.
+@inlined_part
+def explores(arrays: Arrays, i: int) -> bool:
+    """Whether the agent of copy ``i`` explores in the next round."""
+    t, rules = arrays.state[i].t + 1, arrays.rules[0]
+    u = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, t))
+    return u < exploration_probability(rules.c0, rules.exponent, t)
 
-    The answer of a user's own function may not be an arm, see :func:`bad_answer`.
+
+@part
+def rounds_before_exploring(arrays: Arrays, i: int, most: int) -> int:
+    """How many of the next ``most`` rounds pass before the agent explores; it does not in the first of them.
+
+    p_t falls with t, so a comparison with its value in the second of them is enough for nearly every round.
     """
-    answer = greedy(arrays, offers, i)
-    arm = answer.arm
-    if not arrays.rules[0].maximises:
-        arm = other_arm(arrays, offers, i, answer.best)
-    elif arrays.rules[0].c0 > 0.0 and explores(arrays, i):
-        explored = explored_arm(arrays, offers, i, answer.best)
-        arm = explored if explored != NO_ARM else arm
-    return Answer(arm, answer.best, answer.highest, answer.joint, answer.offered, answer.deserved)
+    c0, exponent = arrays.rules[0].c0, arrays.rules[0].exponent
+    key, t = arrays.state[i].episode_key, arrays.state[i].t + 2
+    at = place(Stream.EXPLORE, t)
+    bound = exploration_probability(c0, exponent, t) * (1.0 + 1e-12)
+    for j in range(most - 1):
+        arrays.scratch[Scratch.EXPLORE, j] = uniform(key, at + j)
+    passed = most
+    for j in range(most - 1):
+        u = arrays.scratch[Scratch.EXPLORE, j]
+        if u < bound and u < exploration_probability(c0, exponent, t + j):
+            passed = j + 1
+            break
+    return passed
 
 
-@compiled
+@part
+def explored_arm(arrays: Arrays, exploring: Records[Exploring], offers: Floats, i: int, best: float) -> int:
+    """The arm of an agent that explores: one that does not maximise, or NO_ARM if all of them do.
+
+    A user's function may return any arm; the caller checks that it is one.
+    """
+    arms, n_arms, exploration = arrays.arms, offers.shape[1], arrays.rules[0].exploration
+    others = 0
+    for b in range(n_arms):
+        others += arms[i, ArmRow.MEAN, b] + offers[i, b] < best
+    u = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE_ARM, arrays.state[i].t + 1))
+    if exploration == Exploration.FUNCTION and others == 0:
+        return NO_ARM
+    if exploration == Exploration.FUNCTION:
+        return call_choose(arrays, offers[i, :0], offers, i, arrays.rules[0].explore, u)  # its memory is empty
+    nth = int(u * others)
+    first = exploring[i].cursor if exploration == Exploration.ROUND_ROBIN else 0
+    arm = NO_ARM
+    for step in range(n_arms):
+        b = (first + step) % n_arms
+        if arms[i, ArmRow.MEAN, b] + offers[i, b] >= best:
+            continue
+        if exploration == Exploration.UNIFORM:
+            if nth == 0:
+                return b
+            nth -= 1
+        elif exploration == Exploration.WORST:
+            if arm < 0 or arms[i, ArmRow.THETA, b] - offers[i, b] < arms[i, ArmRow.THETA, arm] - offers[i, arm]:
+                arm = b
+        elif exploration == Exploration.TARGET:
+            if arm < 0 or offers[i, b] > offers[i, arm]:
+                arm = b
+        elif exploration == Exploration.ROUND_ROBIN or exploration == Exploration.FIXED_ARM + b:
+            return b
+    return arm
+
+
+# ----------------------------------------------------------------------------------------- questions from outside
+
+
+@part
 def chosen_arm(arrays: Arrays, offers: Floats, i: int) -> int:
     """The arm of :func:`decide`."""
     return decide(arrays, offers, i).arm
-
-
-@inlined
-def uses_own_functions(arrays: Arrays) -> bool:
-    """Whether the agent's answers come from a user's functions, which may be wrong."""
-    return arrays.rules[0].choose > 0 or arrays.rules[0].explore > 0
-
-
-@compiled
-def bad_answer(arrays: Arrays, offers: Floats, rounds: Integers, forced: Integers) -> int:
-    """The first copy in which the answer of the user's function in the next round is not an arm, or -1.
-
-    Args:
-        arrays: the game.
-        offers: (N, K).
-        rounds: (N,), how many rounds each copy plays; empty: one.
-        forced: (N,), the arms to play, or NO_ARM where the agent chooses; empty: all agents choose.
-    """
-    for i in range(offers.shape[0]):
-        if (rounds.size == 0 or rounds[i] > 0) and (forced.size == 0 or forced[i] < 0):
-            arm = chosen_arm(arrays, offers, i)
-            if arm < 0 or arm >= offers.shape[1]:
-                return i
-    return -1
 
 
 @compiled
@@ -183,7 +227,49 @@ def ask(arrays: Arrays, offers: Floats, answers: Integers) -> int:
     return bad
 
 
-@inlined
+@inlined_part
+def refusal(arrays: Arrays, offers: Floats, forced: Integers, playing: Integers) -> int:
+    """-1, or what :func:`pa_env.kernel.step.step` returns for offers, arms or answers that cannot be played."""
+    bad = first_bad(offers, arrays.rules[0].max_incentive)
+    for i in range(forced.size):
+        if not NO_ARM <= forced[i] < offers.shape[1]:
+            bad = offers.size + i
+    if bad < 0 and offers.shape[0] > 1:
+        wrong = bad_answer(arrays, arrays.exploring, arrays.agent, offers, forced, playing)
+        bad = offers.size + offers.shape[0] + wrong if wrong >= 0 else -1
+    return bad
+
+
+@inlined_part
+def bad_answer(
+    arrays: Arrays,
+    exploring: Records[Exploring] | None,
+    agent: AgentArrays | None,
+    offers: Floats,
+    forced: Integers,
+    playing: Integers,
+) -> int:
+    """The first copy in which the answer of the user's function in the next round is not an arm, or -1."""
+    if agent is not None:
+        if arrays.rules[0].choose > 0:
+            return first_bad_answer(arrays, offers, forced, playing)
+    if exploring is not None:
+        if arrays.rules[0].explore > 0:
+            return first_bad_answer(arrays, offers, forced, playing)
+    return -1
+
+
+@part
+def first_bad_answer(arrays: Arrays, offers: Floats, forced: Integers, playing: Integers) -> int:
+    """The first copy in which the answer in the next round is not an arm, or -1."""
+    for i in range(offers.shape[0]):
+        if (playing.size == 0 or playing[i] > 0) and (forced.size == 0 or forced[i] < 0):
+            if not 0 <= chosen_arm(arrays, offers, i) < offers.shape[1]:
+                return i
+    return -1
+
+
+@inlined_part
 def first_bad(offers: Floats, most: float) -> int:
     """Flat index of the first entry that is not a number in [0, most], or -1."""
     flat = offers.reshape(offers.size)
@@ -206,11 +292,86 @@ def find_bad(offers: Floats, most: float) -> int:
 
 
 @compiled
-def random_offers(arrays: Arrays, offers: Floats) -> None:
+def random_offers(rules: Records[Rules], state: Records[Copy], offers: Floats) -> None:
     """A random amount on a random arm, for each copy: the default principal of the agent's seat."""
     for i in range(offers.shape[0]):
         for b in range(offers.shape[1]):
             offers[i, b] = 0.0
-        key, at = arrays.state[i].episode_key, place(Stream.OFFER, 2 * arrays.state[i].t + 1)
+        key, at = state[i].episode_key, place(Stream.OFFER, 2 * state[i].t + 1)
         arm = int(uniform(key, at) * offers.shape[1])
-        offers[i, arm] = uniform(key, at + 1) * arrays.rules[0].max_incentive
+        offers[i, arm] = uniform(key, at + 1) * rules[0].max_incentive
+
+
+# ----------------------------------------------------------------------------------------- laws of choices
+
+
+@compiled
+def choice_laws(arrays: Arrays, offers: Floats, laws: Floats) -> int:
+    """Write into ``laws`` (N, K) how likely each arm is to be played on its copy's offer; the game does not move.
+
+    Returns -1, or the flat index of a bad offer; then nothing is written.
+    """
+    bad = first_bad(offers, arrays.rules[0].max_incentive)
+    for i in range(offers.shape[0] if bad < 0 else 0):
+        for b in range(offers.shape[1]):
+            laws[i, b] = 0.0
+        choice_law(arrays, arrays.exploring, arrays.agent, offers, i, laws)
+    return bad
+
+
+@part
+def choice_law(
+    arrays: Arrays,
+    exploring: Records[Exploring] | None,
+    agent: AgentArrays | None,
+    offers: Floats,
+    i: int,
+    laws: Floats,
+) -> None:
+    """The law of copy ``i``, added to zeros."""
+    if agent is None:
+        greedy_law(arrays, exploring, offers, i, laws)
+    else:
+        if arrays.rules[0].kind == Kind.EXP3:
+            softmax = exp3_softmax(arrays, agent, offers, i)
+            for b in range(offers.shape[1]):
+                laws[i, b] = exp3_probability(arrays, agent, offers, i, b, softmax)
+        elif arrays.rules[0].kind == Kind.UCB:
+            laws[i, index_arm(arrays, offers, i, False)] = 1.0
+        elif arrays.rules[0].temperature > 0.0:
+            logit_law(arrays, offers, i, laws)
+        else:
+            greedy_law(arrays, exploring, offers, i, laws)
+
+
+@part
+def logit_law(arrays: Arrays, offers: Floats, i: int, laws: Floats) -> None:
+    """The law of a logit agent."""
+    best, total = greedy(arrays, offers, i).best, 0.0
+    for b in range(offers.shape[1]):
+        laws[i, b] = math.exp((arrays.arms[i, ArmRow.MEAN, b] + offers[i, b] - best) / arrays.rules[0].temperature)
+        total += laws[i, b]
+    for b in range(offers.shape[1]):
+        laws[i, b] /= total
+
+
+@part
+def greedy_law(arrays: Arrays, exploring: Records[Exploring] | None, offers: Floats, i: int, laws: Floats) -> None:
+    """The law of an agent that maximises, up to exploration and random ties."""
+    rules, answer, others, explored, p = arrays.rules[0], greedy(arrays, offers, i), 0, NO_ARM, 0.0
+    for b in range(offers.shape[1]):
+        others += arrays.arms[i, ArmRow.MEAN, b] + offers[i, b] < answer.best
+    if exploring is not None:
+        explored = explored_arm(arrays, exploring, offers, i, answer.best)
+    if explored >= 0:
+        p = exploration_probability(rules.c0, rules.exponent, arrays.state[i].t + 1)
+    for b in range(offers.shape[1]):
+        maximises = arrays.arms[i, ArmRow.MEAN, b] + offers[i, b] == answer.best
+        if maximises and rules.ties == Ties.RANDOM:
+            laws[i, b] += (1.0 - p) / (offers.shape[1] - others)
+        elif b == answer.arm and rules.ties != Ties.RANDOM:
+            laws[i, b] += 1.0 - p
+        if rules.exploration == Exploration.UNIFORM and not maximises:
+            laws[i, b] += p / others
+        elif rules.exploration != Exploration.UNIFORM and b == explored:
+            laws[i, b] += p

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled, inlined, inlined_part, part
 from pa_env.kernel.layout import ArmRow, Arrays, Rewards, Scratch, Stream
 
 U64 = np.uint64
@@ -46,7 +46,7 @@ def normals(key: Any) -> tuple[float, float]:
     return radius * math.cos(angle), radius * math.sin(angle)
 
 
-@compiled
+@part
 def gamma_draw(key: Any, shape: float) -> float:
     """A Gamma(shape, 1) number (Marsaglia & Tsang, 2000)."""
     d = shape + 2.0 / 3.0 if shape < 1.0 else shape - 1.0 / 3.0
@@ -60,7 +60,7 @@ def gamma_draw(key: Any, shape: float) -> float:
     return d * v * (1.0 - uniform(key, 1)) ** (1.0 / shape) if shape < 1.0 else d * v
 
 
-@compiled
+@part
 def beta_draw(key: Any, mean: float) -> float:
     """A beta number with this mean; the mean itself where it is 0 or 1."""
     if mean <= 0.0 or mean >= 1.0:
@@ -70,39 +70,51 @@ def beta_draw(key: Any, mean: float) -> float:
     return a / (a + b) if a + b > 0.0 else mean
 
 
-@inlined
-def draw_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> None:
-    """Rewards X and R of pulls ``first``, ``first + 1``, ... of an arm of copy ``i``, into the scratch rows.
+@inlined_part
+def draw_reward(arrays: Arrays, i: int, arm: int, n: int) -> tuple[float, float]:
+    """Rewards X and R of the n-th pull of an arm of copy ``i``.
 
-    X are float32 numbers whatever their law, so that an observation in float32 carries them exactly.
+    X is a float32 number whatever its law, so that an observation in float32 carries it exactly.
     """
-    key, model, out = arrays.state[i].episode_key, arrays.state[i].rewards, arrays.scratch
+    key, theta, mu = arrays.state[i].episode_key, arrays.arms[i, ArmRow.THETA, arm], arrays.arms[i, ArmRow.MU, arm]
+    x_at, r_at = place(Stream.REWARDS + 2 * arm, n), place(Stream.REWARDS + 2 * arm + 1, n)
+    if arrays.state[i].rewards == Rewards.BERNOULLI:
+        x, r = 1.0 if uniform(key, x_at) < theta else 0.0, 1.0 if uniform(key, r_at) < mu else 0.0
+    else:
+        x, r = other_reward(arrays.state[i].rewards, arrays.state[i].noise, draw(key, x_at), draw(key, r_at), theta, mu)
+    return x, r
+
+
+@inlined_part
+def draw_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> None:
+    """Rewards X and R of pulls ``first``, ``first + 1``, ... of an arm of copy ``i``, into the scratch rows."""
+    key, out = arrays.state[i].episode_key, arrays.scratch
     theta, mu = arrays.arms[i, ArmRow.THETA, arm], arrays.arms[i, ArmRow.MU, arm]
     x_at, r_at = place(Stream.REWARDS + 2 * arm, first), place(Stream.REWARDS + 2 * arm + 1, first)
-    if model == Rewards.BERNOULLI and size == 1:  # the loop below, without the overhead of its vectorised form
-        out[Scratch.X, 0] = np.float64(uniform(key, x_at) < theta)
-        out[Scratch.R, 0] = np.float64(uniform(key, r_at) < mu)
-    elif model == Rewards.BERNOULLI:
+    if arrays.state[i].rewards == Rewards.BERNOULLI and size > 1:  # apart, so that the compiler can vectorise it
         for j in range(size):
             out[Scratch.X, j] = np.float64(uniform(key, x_at + j) < theta)
             out[Scratch.R, j] = np.float64(uniform(key, r_at + j) < mu)
     else:
-        draw_other_rewards(arrays, i, arm, first, size)
+        for j in range(size):
+            out[Scratch.X, j], out[Scratch.R, j] = draw_reward(arrays, i, arm, first + j)
 
 
-@compiled
-def draw_other_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> None:
-    """Rewards that are not Bernoulli; see :func:`draw_rewards`."""
-    key, model, noise = arrays.state[i].episode_key, arrays.state[i].rewards, arrays.state[i].noise
-    theta, mu, out = arrays.arms[i, ArmRow.THETA, arm], arrays.arms[i, ArmRow.MU, arm], arrays.scratch
-    x_at, r_at = place(Stream.REWARDS + 2 * arm, first), place(Stream.REWARDS + 2 * arm + 1, first)
-    for j in range(size):
-        if model == Rewards.CONSTANT:
-            out[Scratch.X, j], out[Scratch.R, j] = np.float32(theta), mu
-        elif model == Rewards.GAUSSIAN:
-            x_noise, r_noise = normals(draw(key, x_at + j))
-            out[Scratch.X, j] = np.float32(theta + noise * x_noise)
-            out[Scratch.R, j] = mu + noise * r_noise
-        else:
-            out[Scratch.X, j] = np.float32(beta_draw(draw(key, x_at + j), theta))
-            out[Scratch.R, j] = beta_draw(draw(key, r_at + j), mu)
+@part
+def other_reward(law: int, noise: float, x_key: Any, r_key: Any, theta: float, mu: float) -> tuple[float, float]:
+    """Rewards X and R that are not Bernoulli.
+
+    Args:
+        law: of the rewards, a member of :class:`pa_env.kernel.layout.Rewards`.
+        noise: their standard deviation, if they are Gaussian.
+        x_key: of the draws of X, and of R if they are Gaussian.
+        r_key: of the draws of R.
+        theta: the mean of X.
+        mu: the mean of R.
+    """
+    if law == Rewards.CONSTANT:
+        return np.float64(np.float32(theta)), mu
+    if law == Rewards.GAUSSIAN:
+        x_noise, r_noise = normals(x_key)
+        return np.float64(np.float32(theta + noise * x_noise)), mu + noise * r_noise
+    return np.float64(np.float32(beta_draw(x_key, theta))), beta_draw(r_key, mu)

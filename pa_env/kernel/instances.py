@@ -5,10 +5,23 @@ from enum import IntEnum
 
 import numpy as np
 
-from pa_env.kernel.compiling import compiled
+from pa_env.kernel.compiling import compiled, inlined_part, part
 from pa_env.kernel.draws import draw, normals, place, uniform
-from pa_env.kernel.layout import BLOCKS, OVERALL, ArmRow, Arrays, Flags, Floats, LinearArrays, Stream, SummaryBlock
-from pa_env.kernel.types import begin_types
+from pa_env.kernel.layout import (
+    BLOCKS,
+    OVERALL,
+    AgentArrays,
+    ArmRow,
+    Arrays,
+    Exploring,
+    Flags,
+    Floats,
+    LinearArrays,
+    Records,
+    Stream,
+    SummaryBlock,
+)
+from pa_env.kernel.other_agents import begin_types
 
 
 class Family(IntEnum):
@@ -23,7 +36,7 @@ class Family(IntEnum):
     MINIMAX = 6
 
 
-@compiled
+@part
 def draw_means(arrays: Arrays, i: int, family: int) -> None:
     """Draw theta and mu of copy ``i`` from an i.i.d. family."""
     arms, key, at = arrays.arms, arrays.state[i].episode_key, place(Stream.INSTANCE, 1)
@@ -61,7 +74,7 @@ def draw_means(arrays: Arrays, i: int, family: int) -> None:
             arms[i, ArmRow.MU, a] = arms[i, ArmRow.MEAN, rank]
 
 
-@compiled
+@part
 def draw_linear(arrays: Arrays, linear: LinearArrays, i: int) -> None:
     """Draw the arms, s and nu of copy ``i`` uniformly from the unit ball."""
     n_arms, dim = linear.vectors.shape[1:]
@@ -77,7 +90,7 @@ def draw_linear(arrays: Arrays, linear: LinearArrays, i: int) -> None:
             vectors[i, row, k] *= scale
 
 
-@compiled
+@part
 def begin_linear(arrays: Arrays, linear: LinearArrays, i: int, initial: Floats) -> None:
     """Forget what was learned, and compute the means and first beliefs of the arms.
 
@@ -97,14 +110,11 @@ def begin_linear(arrays: Arrays, linear: LinearArrays, i: int, initial: Floats) 
 
 
 @compiled
-def begin(
-    arrays: Arrays, linear: LinearArrays | None, which: Flags, family: int, initial: Floats, memory: Floats
-) -> None:
+def begin(arrays: Arrays, which: Flags, family: int, initial: Floats, memory: Floats) -> None:
     """Begin the next episode of some copies.
 
     Args:
         arrays: the game.
-        linear: additional arrays if rewards are linear.
         which: (N,), the copies that begin.
         family: of their instances, a :class:`Family`.
         initial: the agent's means before the first play (K,), or its first estimate of s (d,) when rewards are linear.
@@ -115,25 +125,42 @@ def begin(
             copy = arrays.state[i]
             copy.episode += 1
             copy.episode_key = draw(copy.key, copy.episode)
-            copy.t = copy.arm = copy.cursor = copy.rank = copy.type = copy.piece_end = 0
+            copy.t = copy.arm = copy.rank = copy.type = 0
             copy.level = np.inf
-            if linear is None:
-                if family != Family.GIVEN:
-                    draw_means(arrays, i, family)
-                for a in range(initial.size):
-                    arrays.arms[i, ArmRow.AGENT_SUM, a] = initial[a]
-            else:
-                if family != Family.GIVEN:
-                    draw_linear(arrays, linear, i)
-                begin_linear(arrays, linear, i, initial)
+            begin_instance(arrays, arrays.linear, i, family, initial)
             begin_copy(arrays, i)
-            for k in range(memory.size):
-                arrays.memory[i, k] = memory[k]
-            if arrays.rules[0].n_types > 0:
-                begin_types(arrays, i)
+            begin_agent(arrays, arrays.exploring, arrays.agent, i, memory)
 
 
-@compiled
+@inlined_part
+def begin_instance(arrays: Arrays, linear: LinearArrays | None, i: int, family: int, initial: Floats) -> None:
+    """Draw an instance unless it is given, and write the agent's initial means."""
+    if linear is None:
+        if family != Family.GIVEN:
+            draw_means(arrays, i, family)
+        for a in range(initial.size):
+            arrays.arms[i, ArmRow.AGENT_SUM, a] = initial[a]
+    else:
+        if family != Family.GIVEN:
+            draw_linear(arrays, linear, i)
+        begin_linear(arrays, linear, i, initial)
+
+
+@inlined_part
+def begin_agent(
+    arrays: Arrays, exploring: Records[Exploring] | None, agent: AgentArrays | None, i: int, memory: Floats
+) -> None:
+    """Set what the agent of copy ``i`` remembers besides its means."""
+    if exploring is not None:
+        exploring[i].cursor = exploring[i].piece_end = 0
+    if agent is not None:
+        for k in range(memory.size):
+            agent.memory[i, k] = memory[k]
+        if arrays.rules[0].n_types > 0:
+            begin_types(arrays, agent, i)
+
+
+@part
 def begin_copy(arrays: Arrays, i: int) -> None:
     """Set the beliefs, counts, sums and summary of copy ``i`` before the first round."""
     arms, n_arms = arrays.arms, arrays.arms.shape[2]

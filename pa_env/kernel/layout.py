@@ -1,17 +1,17 @@
 """The layout of a game's data: enumerations, records, arrays, observations and scores, each declared once.
 
 The kernel, the interfaces, the wrappers, the tables and the figures all read this module. Codes of agents and of
-families of instances are beside the code that branches on them, in :mod:`pa_env.kernel.agents` and
+families of instances are beside the code that branches on them, in :mod:`pa_env.kernel.other_agents` and
 :mod:`pa_env.kernel.instances`.
 
 Shapes: N copies of a game, K arms, d dimensions (0 unless rewards are linear).
 """
 
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
@@ -35,7 +35,7 @@ class Score(IntEnum):
     OVERPAYMENT = 5  # what was paid above pi*_A(t)
     AGENT_REGRET = 6  # the agent's own: max_a mu_a + pi_a(t), minus mu_A + pi_A(t)
     REGRET_RESPONSE = 7  # against the best offer for the agent's true choice law (pa_env.kernel.responses)
-    REGRET_FIXED = 8  # against the best fixed price on one arm in hindsight; not a sum (pa_env.kernel.types)
+    REGRET_FIXED = 8  # against the best fixed price on one arm in hindsight; not a sum (pa_env.kernel.responses)
 
 
 class RoundResult(IntEnum):
@@ -177,7 +177,6 @@ class Scratch(IntEnum):
     X = 0  # rewards
     R = 1
     EXPLORE = 2  # exploration draws
-    MEAN = 3  # muhat of the arm played, before the round
 
 
 class SummaryBlock(IntEnum):
@@ -218,62 +217,74 @@ UNTRIED = 0.3  # what an arm that was never played is taken to accept, above its
 RUNGS = 5  # prices for each arm of pa_env.wrappers.ForLearning
 STEP, ABOVE = 0.001, 0.05  # these prices, above the largest refused incentive and above the smallest accepted one
 
-RULES = np.dtype(
-    [
-        ("kind", "i8"),  # of the agent, see pa_env.kernel.agents.Kind
-        ("learns", "i8"),  # whether its rewards move its means
-        ("knows", "i8"),  # whether it knows its means
-        ("maximises", "i8"),  # whether it plays a maximiser of muhat + pi, exploration aside
-        ("exploration", "i8"),
-        ("ties", "i8"),
-        ("horizon", "i8"),
-        ("max_incentive", "f8"),
-        ("c0", "f8"),  # exploration constant; 0: it never explores
-        ("exponent", "f8"),  # of its rate
-        ("temperature", "f8"),  # of a logit choice; 0: it maximises
-        ("n_types", "i8"),  # J; 0: there are none
-        ("draws_types", "i8"),  # whether the means of the types are drawn anew each episode
-        ("order", "i8"),  # of the types
-        ("choose", "u8"),  # addresses of the user's compiled functions, or 0
-        ("learn", "u8"),
-        ("explore", "u8"),
-    ]
-)
-COPY = np.dtype(
-    [
-        ("key", "u8"),  # of the seed
-        ("episode", "i8"),  # episodes begun since the seed was given
-        ("episode_key", "u8"),
-        ("t", "i8"),  # rounds played
-        ("arm", "i8"),  # last arm played
-        ("cursor", "i8"),  # the next arm of round-robin exploration
-        ("rewards", "i8"),  # law of the rewards
-        ("noise", "f8"),  # its standard deviation (GAUSSIAN)
-        ("benchmark", "f8"),  # max_a theta_a - pi*_a with the true means
-        ("rank", "i8"),  # dimensions spanned by the arms played so far (linear)
-        ("type", "i8"),  # of the agent that answers in the round to come
-        ("piece", "i8"),  # first round of the interval on which the probability of exploration is interpolated,
-        ("piece_end", "i8"),  # and the first round after it
-        ("chance", "f8"),  # p_t = chance + x (slope + x curve), x = t - piece
-        ("slope", "f8"),
-        ("curve", "f8"),
-        ("level", "f8"),  # the profit on each paid arm in the best response to a logit agent
-    ]
-)
+Record = TypeVar("Record", covariant=True)
 
 
-class Arrays(NamedTuple):
-    """The state of N copies of a game: plain arrays, so that games can be copied and pickled in mid-episode."""
+class Records(Protocol[Record]):
+    """A structured array: an entry has the fields of ``Record``, and a field's name gives all its values."""
 
-    rules: NDArray[Any]  # (1,) RULES
-    state: NDArray[Any]  # (N,) COPY
-    arms: Floats  # (N, len(ArmRow), K)
-    plays: Integers  # (N, K)
-    totals: Floats  # (N, 2, SUMS): flushed sums and running ones
-    summary: Floats32  # (N, summary_size(K)), or (N, 0) if it is not kept
-    memory: Floats  # (N, M) the agent's: EXP3's estimated gains, the means of types, or what the user's functions keep
-    order: Integers  # (L,) types in the order in which they answer, if it is given
-    scratch: Floats  # (len(Scratch), BLOCK_SIZE)
+    @overload
+    def __getitem__(self, at: int) -> Record: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Records[Record]": ...
+    @overload
+    def __getitem__(self, at: str) -> NDArray[Any]: ...
+    def __setitem__(self, at: str, values: ArrayLike) -> None: ...
+
+
+class Rules(Protocol):
+    """Fields of the rules of a game, the same for all of its copies."""
+
+    kind: int  # of the agent, see pa_env.kernel.other_agents.Kind
+    learns: int  # 1 if its rewards move its means
+    knows: int  # 1 if it knows its means
+    maximises: int  # 1 if it plays a maximiser of muhat + pi, exploration aside
+    exploration: int
+    ties: int
+    horizon: int
+    max_incentive: float
+    c0: float  # exploration constant; 0: it never explores
+    exponent: float  # of its rate
+    temperature: float  # of a logit choice; 0: it maximises
+    n_types: int  # J; 0: there are none
+    draws_types: int  # 1 if the means of the types are drawn anew each episode
+    order: int  # of the types
+    choose: np.uint64  # addresses of the user's compiled functions, or 0
+    learn: np.uint64
+    explore: np.uint64
+
+
+class Copy(Protocol):
+    """Fields of the state of a copy."""
+
+    key: np.uint64  # of the seed
+    episode: int  # episodes begun since the seed was given
+    episode_key: np.uint64
+    t: int  # rounds played
+    arm: int  # last arm played
+    rewards: int  # law of the rewards
+    noise: float  # its standard deviation (GAUSSIAN)
+    benchmark: float  # max_a theta_a - pi*_a with the true means
+    rank: int  # dimensions spanned by the arms played so far (linear)
+    type: int  # of the agent that answers in the round to come
+    level: float  # the profit on each paid arm in the best response to a logit agent
+
+
+class Exploring(Protocol):
+    """Fields of the state of an exploring agent."""
+
+    cursor: int  # the next arm of round-robin exploration
+    piece: int  # first round of the interval on which the probability of exploration is interpolated,
+    piece_end: int  # and the first round after it
+    chance: float  # p_t = chance + x (slope + x curve), x = t - piece
+    slope: float
+    curve: float
+
+
+def record_type(fields: type) -> np.dtype[np.void]:
+    """The type of the entries of an array of :class:`Records`."""
+    codes = {int: "i8", float: "f8", np.uint64: "u8"}
+    return np.dtype([(name, codes[kind]) for name, kind in fields.__annotations__.items()])
 
 
 class LinearArrays(NamedTuple):
@@ -289,25 +300,52 @@ class LinearArrays(NamedTuple):
     estimate: Floats  # (N, d) shat in that basis
 
 
-def new_arrays(copies: int, n_arms: int, observe: bool = True, memory: int = 0) -> Arrays:
-    """Arrays of a game before its first episode.
+class AgentArrays(NamedTuple):
+    """The additional state of agents that are not greedy on their means (:mod:`pa_env.kernel.other_agents`)."""
+
+    memory: Floats  # (N, M): EXP3's estimated gains, the means of types, or what the user's functions keep
+    order: Integers  # (L,) types in the order in which they answer, if it is given
+
+
+class Arrays(NamedTuple):
+    """The state of N copies of a game: plain arrays, so that games can be copied and pickled in mid-episode.
+
+    The last three are None in games without them. Functions that use one take it as an argument of its own: Numba
+    leaves out branches on an argument that is None, so that a game compiles only what it plays.
+    """
+
+    rules: Records[Rules]  # (1,)
+    state: Records[Copy]  # (N,)
+    arms: Floats  # (N, len(ArmRow), K)
+    plays: Integers  # (N, K)
+    totals: Floats  # (N, 2, SUMS): flushed sums and running ones
+    summary: Floats32  # (N, summary_size(K)), or (N, 0) if it is not kept
+    scratch: Floats  # (len(Scratch), BLOCK_SIZE)
+    linear: LinearArrays | None  # if rewards are linear
+    exploring: Records[Exploring] | None  # (N,), if the agent explores
+    agent: AgentArrays | None  # if the agent is not greedy
+
+
+def new_arrays(copies: int, n_arms: int, dim: int = 0, observe: bool = True) -> Arrays:
+    """Arrays of a game with a greedy agent before its first episode.
 
     Args:
         copies: N.
         n_arms: K.
+        dim: d, 0 unless rewards are linear.
         observe: whether the principal's summary is kept.
-        memory: M, how many numbers the agent keeps.
     """
     return Arrays(
-        rules=np.zeros(1, RULES),
-        state=np.zeros(copies, COPY),
+        rules=np.zeros(1, record_type(Rules)),
+        state=np.zeros(copies, record_type(Copy)),
         arms=np.zeros((copies, len(ArmRow), n_arms)),
         plays=np.zeros((copies, n_arms), np.int64),
         totals=np.zeros((copies, 2, SUMS)),
         summary=np.zeros((copies, summary_size(n_arms) if observe else 0), np.float32),
-        memory=np.zeros((copies, memory)),
-        order=np.zeros(0, np.int64),
         scratch=np.zeros((len(Scratch), BLOCK_SIZE)),
+        linear=new_linear_arrays(copies, n_arms, dim) if dim else None,
+        exploring=None,
+        agent=None,
     )
 
 
@@ -323,6 +361,26 @@ def new_linear_arrays(copies: int, n_arms: int, dim: int) -> LinearArrays:
         moment=np.zeros((copies, dim)),
         estimate=np.zeros((copies, dim)),
     )
+
+
+def copy_of(arrays: Arrays, i: int) -> Arrays:
+    """The arrays of copy ``i`` alone: views."""
+    part, (linear, exploring, agent) = slice(i, i + 1), arrays[-3:]
+    return arrays._replace(
+        state=arrays.state[part],
+        arms=arrays.arms[part],
+        plays=arrays.plays[part],
+        totals=arrays.totals[part],
+        summary=arrays.summary[part],
+        linear=None if linear is None else LinearArrays(*(array[part] for array in linear)),
+        exploring=None if exploring is None else exploring[part],
+        agent=None if agent is None else AgentArrays(agent.memory[part], agent.order),
+    )
+
+
+def kind_of(arrays: Arrays) -> int:
+    """A number that tells apart arrays of different types, for which functions are compiled separately."""
+    return sum(2**k for k, optional in enumerate(arrays[-3:]) if optional is not None)
 
 
 def summary_size(n_arms: int) -> int:

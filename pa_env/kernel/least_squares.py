@@ -6,11 +6,11 @@ problem is kept in an orthonormal basis of that span, and the Gram matrix there 
 
 import math
 
-from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.compiling import inlined_part, part
 from pa_env.kernel.layout import SPAN_TOLERANCE, ArmRow, Arrays, LinearArrays
 
 
-@compiled
+@part
 def extend_basis(arrays: Arrays, linear: LinearArrays, i: int, arm: int) -> None:
     """Add to the basis the part of an arm outside the span of those played before (Gram-Schmidt, twice)."""
     basis, vectors, rank = linear.basis, linear.vectors, arrays.state[i].rank
@@ -39,7 +39,7 @@ def extend_basis(arrays: Arrays, linear: LinearArrays, i: int, arm: int) -> None
     arrays.state[i].rank = rank + 1
 
 
-@inlined
+@inlined_part
 def learn_linear(arrays: Arrays, linear: LinearArrays, i: int, arm: int, reward: float) -> None:
     """Learn from one reward, and set every arm's mean to its least-squares estimate <shat, a>."""
     if arrays.state[i].rank < linear.vectors.shape[2]:
@@ -59,7 +59,7 @@ def learn_linear(arrays: Arrays, linear: LinearArrays, i: int, arm: int, reward:
             arrays.arms[i, ArmRow.MEAN, b] += weight * coordinates[i, k, b]
 
 
-@inlined
+@inlined_part
 def solve(linear: LinearArrays, i: int, rank: int) -> None:
     """Solve for the estimate by a Cholesky factorisation, with the forward substitution in the same loop."""
     factor, estimate = linear.factor, linear.estimate

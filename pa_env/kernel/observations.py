@@ -3,7 +3,7 @@
 import numpy as np
 
 from pa_env.kernel.agents import first_bad
-from pa_env.kernel.compiling import compiled, inlined
+from pa_env.kernel.compiling import compiled, inlined_part
 from pa_env.kernel.layout import (
     AGENT_BLOCKS,
     BLOCKS,
@@ -17,7 +17,7 @@ from pa_env.kernel.layout import (
 )
 
 
-@inlined
+@inlined_part
 def update_summary(arrays: Arrays, offers: Floats, i: int, arm: int, x: float) -> None:
     """Update the principal's summary after a round; only what the round changes is written."""
     summary, n_arms, horizon = arrays.summary, offers.shape[1], arrays.rules[0].horizon

@@ -16,7 +16,7 @@ from baselines.scripted.peers.epsilon_greedy import EpsilonGreedy, GreedyEntry, 
 from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy, learn
 from pa_env import IID, make_agent
 from pa_env.kernel.compiling import compiled
-from pa_env.rules import SIGNATURE
+from pa_env.kernel.episodes import RULE
 
 from .helpers import Floats, drive, greedy
 from .plain_greedy import Plain, PlainEpsilonGreedy, PlainRobustEpsilonGreedy, least_violation, loss, smallest
@@ -104,7 +104,7 @@ def test_the_stand_in_makes_the_offers_of_the_plain_one(n_arms: int, window: int
 )
 def test_the_rules_stay_within_their_arrays(rule: Callable[[], Any], make: Callable[[int], Principal]) -> None:
     """Compiled once more, with checks of bounds, for whole episodes."""
-    checked = compiled(rule().py_func, SIGNATURE, boundscheck=True)
+    checked = compiled(rule().py_func, RULE, boundscheck=True)
     for n_arms in (1, 2, 50):
         principal = make(n_arms)
         principal.reset(seed=1)

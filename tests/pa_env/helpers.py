@@ -157,9 +157,9 @@ def spoil(*things: Any) -> None:
 
 def state_of(game: Any) -> list[bytes]:
     """All that a game consists of."""
-    linear = () if game.linear is None else game.linear
-    scratch = game.arrays._fields.index("scratch")
-    return [array.tobytes() for i, array in enumerate((*game.arrays, *linear)) if i != scratch]
+    *plain, linear, exploring, agent = game.arrays._replace(scratch=np.zeros(0))
+    optional = [exploring] if exploring is not None else []
+    return [array.tobytes() for array in (*plain, *(linear or ()), *optional, *(agent or ()))]
 
 
 def ignore(*_: Any) -> None:

@@ -314,14 +314,14 @@ class Replay:
         incentives, means = offer.tolist(), self.means()
         arm = self.answer(incentives) if arm is None else arm
         values = [mean + incentive for mean, incentive in zip(means, incentives, strict=True)]
-        if values[arm] != max(values):
-            self.last_deviation = arm
         x, r = self.draw(arm)
         arms, mu, theta = range(self.k), self.true_means(), self.theta
         optimal = [max(means) - means[a] for a in arms]
         expected = theta[arm] - incentives[arm]
         self.own_regret += max(mu[a] + incentives[a] for a in arms) - (mu[arm] + incentives[arm])
         self.response_regret += self.best_response() - expected
+        if values[arm] != max(values):
+            self.last_deviation = arm
         self.expected_utility += expected
         self.history.append((incentives, arm, x, r))
         return {

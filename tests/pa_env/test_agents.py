@@ -14,6 +14,7 @@ from scipy.stats import chisquare
 from pa_env import IID, CompiledAgent, make_agent
 from pa_env.compiled_agents import further_normal, further_uniform
 from pa_env.game import Game
+from pa_env.kernel.layout import ARM
 
 MU, THETA = [0.35, 0.8, 0.55], [0.9, 0.2, 0.4]
 INSTANCE = IID(MU, THETA)
@@ -197,6 +198,22 @@ def test_exploration_is_best_answered_by_one_price() -> None:
         assert worth.max() > best - 0.02
 
 
+@pytest.mark.parametrize("held", [False, True])
+def test_round_robin_is_answered_as_it_stands_before_the_round(held: bool) -> None:
+    """The round in which the agent explores too: the arm that it goes on to counts from the next round on."""
+    theta, nets, p, last = np.array(THETA), np.array(THETA) - (max(MU) - np.array(MU)), 0.5, -1
+    game = begun(make_agent("exploratory-oracle", c0=p, exponent=0.0, exploration="round-robin"), horizon=40)
+    before = 0.0
+    for _ in range(40):
+        order = [(last + 1 + k) % 3 for k in range(3)]
+        best = max((1 - p) * nets[a] + p * theta[next(b for b in order if b != a)] for a in range(3))
+        arm = int(game.hold(np.zeros(3), 1).plays.argmax()) if held else int(game.play(np.zeros(3))[0, ARM])
+        last = arm if arm != np.argmax(MU) else last
+        totals = game.totals()
+        assert totals["regret_response"] + totals["expected_utility"] - before == pytest.approx(best)
+        before = totals["regret_response"] + totals["expected_utility"]
+
+
 def test_interpolated_exploration_is_close_to_exact() -> None:
     agent = make_agent("exploratory-oracle", c0=1.0)
     game = begun(agent, horizon=70_000)
@@ -294,7 +311,7 @@ def test_every_copy_has_a_memory_of_its_own() -> None:
         game.play(np.tile([0.2, 0.0, 0.1], (3, 1)))
         for each in alone:
             each.play([0.2, 0.0, 0.1])
-    assert game.arrays.memory.tolist() == [each.arrays.memory[0].tolist() for each in alone]
+    assert game.arrays.agent.memory.tolist() == [each.arrays.agent.memory[0].tolist() for each in alone]
 
 
 def test_further_draws_are_uniform_normal_and_independent() -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ import baselines
 import pa_env
 from pa_env.game import Game
 from pa_env.kernel import compiling
-from pa_env.kernel.compiling import compiled, digest, machine_code, pointer
-from pa_env.rules import SIGNATURE, compile_rule
+from pa_env.kernel.compiling import address, compiled, digest, machine_code
+from pa_env.rules import compile_rule
 
 # Plays every kind of compiled function: the kernel by held offers and by a rule of another package, and an agent that
 # explores. Prints the oracle's regret, which is 0 whatever the layout, numbers that depend on constants, and whether
@@ -29,14 +30,14 @@ from pa_env.rules import SIGNATURE, compile_rule
 PLAY = """
 import gc; gc.disable()  # which takes a fifth of the time to compile
 import json, numpy as np, baselines, pa_env
-from pa_env.kernel.play import play
+from pa_env.kernel.hold import hold
 run = baselines.simulate("oracle", horizon=300, seed=2, checkpoints=[300])
 explored = baselines.simulate("zero", agent="exploratory", horizon=300, seed=2, checkpoints=[300])
 game = pa_env.game.Game(instance=pa_env.IID([0.3, 0.6], [0.5, 0.5], "beta"), horizon=50)
 game.begin(seeds=[1])
 game.hold([0.5, 0.0], 50)
 numbers = [run.regret[-1], explored.plays[-1].tolist(), game.totals()["utility"]]
-print(json.dumps([numbers, not play.stats.cache_misses]))
+print(json.dumps([numbers, not hold.stats.cache_misses]))
 """
 
 RULE = """
@@ -159,10 +160,20 @@ def test_a_damaged_cache_is_compiled_anew(
 
 def test_every_compiled_function_has_such_a_cache() -> None:
     """But those that are compiled into their callers."""
-    for name in ("agents", "draws", "instances", "least_squares", "play"):
+    for name in (
+        "agents",
+        "draws",
+        "episodes",
+        "hold",
+        "instances",
+        "least_squares",
+        "other_agents",
+        "responses",
+        "step",
+    ):
         functions = vars(importlib.import_module(f"pa_env.kernel.{name}")).values()
         ours = [function for function in functions if isinstance(function, Dispatcher)]
-        caches = {type(function._cache).__name__ for function in ours if "inline" not in function.targetoptions}
+        caches = {type(function._cache).__name__ for function in ours if "forceinline" not in function.targetoptions}
         assert caches == {"StampedCache"}, name
 
 
@@ -183,8 +194,8 @@ def test_the_digest_changes_with_every_source_that_may_be_compiled() -> None:
     }
     assert own == {
         *("layout.py", "compiling.py", "__init__.py"),
-        *("agents.py", "draws.py", "episodes.py", "exploration.py", "instances.py", "laws.py", "least_squares.py"),
-        *("low_regret.py", "observations.py", "own_functions.py", "play.py", "responses.py", "types.py"),
+        *("agents.py", "draws.py", "episodes.py", "hold.py", "instances.py", "least_squares.py"),
+        *("observations.py", "other_agents.py", "responses.py", "step.py"),
     }
 
 
@@ -209,7 +220,8 @@ def test_canary_overloads_are_called_directly() -> None:
 
 
 def test_canary_addresses_are_told() -> None:
-    assert isinstance(pointer(compile_rule(rule)), compiling.Pointer)
+    function = compile_rule(rule)
+    assert address(function) == compiling.code_address(function) > 0
 
 
 def held() -> list[int]:
@@ -219,15 +231,18 @@ def held() -> list[int]:
     return game.hold([0.9, 0.0], 5).plays.tolist()
 
 
-@pytest.mark.parametrize("missing", ["machine_code", "Pointer", "FunctionCache"])
+@pytest.mark.parametrize("missing", ["machine_code", "code_address", "FunctionCache"])
 def test_without_a_private_part_the_same_is_played(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = held()
     if missing == "machine_code":
-        monkeypatch.setattr(pa_env.game, "_PLAY", {})
-        monkeypatch.setattr(pa_env.game, "machine_code", lambda function, _: function)
-    elif missing == "Pointer":
-        monkeypatch.setattr(compiling.Pointer, "__init__", _no_attribute)
-        assert not isinstance(pointer(compile_rule(rule)), compiling.Pointer)
+        monkeypatch.setattr(pa_env.game_state, "_CODE", {})
+        monkeypatch.setattr(pa_env.game, "_STEP", {})
+        for module in (pa_env.game, pa_env.game_state):
+            monkeypatch.setattr(module, "machine_code", lambda function, _: function)
+    elif missing == "code_address":
+        monkeypatch.setattr(compiling, "code_address", _no_attribute)
+        function = compile_rule(rule)
+        assert address(function) == function.by_address.address
     else:
         monkeypatch.setattr(compiling, "FunctionCache", None)
     assert held() == expected
@@ -249,10 +264,22 @@ def test_without_the_option_nrt_it_is_left_out(monkeypatch: pytest.MonkeyPatch) 
     assert compiling._supported({"nogil": True, "_nrt": False}) == {"nogil": True}
 
 
+@pytest.mark.parametrize(("terminal", "slow"), [(True, True), (True, False), (False, True)])
+def test_a_terminal_is_told_once_that_compiling_takes_time(
+    terminal: bool, slow: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compiling, "_explained", False)
+    monkeypatch.setattr(compiling, "PATIENCE", 0.01 if slow else 60.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    for _ in range(2):
+        with compiling.slowness_explained():
+            time.sleep(0.2)
+    assert capsys.readouterr().err.count("compiling") == (terminal and slow)
+
+
 def test_numba_is_bounded_above() -> None:
     """What is private may change with any version."""
     from importlib.metadata import requires
 
     (bound,) = (line for line in requires("principal-agent-env") or () if line.startswith("numba"))
     assert "<" in bound
-    assert SIGNATURE.return_type == numba.int64

@@ -121,6 +121,21 @@ def test_a_hold_in_pieces_is_one_hold(agent: str) -> None:
     assert state_of(whole) == state_of(pieces)
 
 
+@pytest.mark.parametrize("instance", ["bernoulli", "beta"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_held_offer_is_played_as_single_rounds_are(agent: str, instance: str) -> None:
+    """Random offers for random numbers of rounds, across a flush of the sums: the two loops leave the same bytes."""
+    instance = "unit-ball" if agent == "ols" else instance
+    held, single = (begun(**settings(agent, instance, horizon=5_000)) for _ in range(2))
+    rng = np.random.default_rng(3)
+    while held.rounds_played < 4_200:
+        offer, rounds = offer_at(0, 0, held.rounds_played), int(rng.geometric(0.004))
+        held.advance(offer, rounds)
+        while single.rounds_played < held.rounds_played:
+            single.play(offer)
+        assert state_of(held) == state_of(single)
+
+
 def test_chunks_between_two_looks_at_ctrl_c_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = begun(**settings("uniform", "beta", horizon=5_000))
     whole.hold([0.1, 0.0, 0.2, 0.0], 5_000)

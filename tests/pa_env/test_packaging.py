@@ -87,10 +87,11 @@ def test_compiles_where_no_cache_can_be_written(tmp_path: Path) -> None:
     code = """
 import numba, pa_env
 from pa_env.game import Game
-from pa_env.kernel import agents, draws, instances, least_squares, play
+from pa_env.kernel import agents, draws, episodes, hold, instances, least_squares, step
 from pa_env.rules import compile_rule
 assert pa_env.__file__.startswith(PLACE), pa_env.__file__
-functions = [f for module in (agents, draws, instances, least_squares, play) for f in vars(module).values()]
+modules = (agents, draws, episodes, hold, instances, least_squares, step)
+functions = [f for module in modules for f in vars(module).values()]
 paths = [f.stats.cache_path for f in functions if numba.extending.is_jitted(f)]
 assert paths == [None] * len(paths), "this place has a cache after all"
 game = Game(n_arms=3)

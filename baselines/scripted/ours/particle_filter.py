@@ -40,9 +40,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from baselines.scripted.memory import N_ARMS, Layout, PerArm
+from pa_env.kernel.agents import exploration_probability
 from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, uniform
-from pa_env.kernel.exploration import exploration_probability
 from pa_env.kernel.layout import Floats
 from pa_env.rules import read_key, write_key
 

@@ -1,0 +1,205 @@
+"""Many rounds of one offer: while the same arm keeps winning, rewards are drawn ahead.
+
+Only the mean of the arm that is played moves then, so what the other arms contribute is computed once for many rounds.
+The answers, scores and beliefs are those of :mod:`pa_env.kernel.step`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pa_env.kernel.agents import Answer, decide, first_bad, rounds_before_exploring
+from pa_env.kernel.compiling import compiled, inlined_part
+from pa_env.kernel.draws import draw_rewards
+from pa_env.kernel.layout import (
+    BLOCK_SIZE,
+    FLUSH,
+    AgentArrays,
+    ArmRow,
+    Arrays,
+    Exploring,
+    Floats,
+    LinearArrays,
+    Records,
+    Score,
+    Scratch,
+    Stop,
+)
+from pa_env.kernel.responses import add_response, look_ahead
+from pa_env.kernel.step import (
+    add_round,
+    end_rounds,
+    finish,
+    learn,
+    read_sums,
+    regret_of,
+    score,
+    terms_of,
+    write_sums,
+)
+
+
+@compiled
+def hold(arrays: Arrays, offers: Floats, rounds: int, stop: Floats) -> int:
+    """Play rounds of one copy with one offer.
+
+    Args:
+        arrays: the game.
+        offers: (1, K) incentives.
+        rounds: how many to play.
+        stop: a stop rule, which may end them early; or empty.
+
+    Returns:
+        -1, or the index of a bad offer; then nothing is played. Or offers.size + 1 if the answer of the user's own
+        function is not an arm; then the rounds before it are played.
+    """
+    bad = first_bad(offers, arrays.rules[0].max_incentive)
+    if bad >= 0:
+        return bad
+    end, size = arrays.state[0].t + rounds, 1
+    while arrays.state[0].t < end and not (stop.size > 0 and stop[Stop.WITHDRAWN] > 0.0):
+        answer = decide(arrays, offers, int(np.int64(0)))
+        if not 0 <= answer.arm < offers.shape[1]:
+            return offers.size + 1
+        most = min(size, end - arrays.state[0].t)
+        wins = play_some(arrays, arrays.linear, arrays.agent, offers, answer, most, stop)
+        size = min(4 * size, BLOCK_SIZE) if wins else 1
+    return -1
+
+
+@inlined_part
+def play_some(
+    arrays: Arrays,
+    linear: LinearArrays | None,
+    agent: AgentArrays | None,
+    offers: Floats,
+    answer: Answer,
+    most: int,
+    stop: Floats,
+) -> bool:
+    """Play one round, or up to ``most`` if they can be drawn ahead; whether the arm still wins."""
+    if linear is None:
+        if agent is None:
+            return play_ahead(arrays, offers, answer, most, stop)
+    return play_one(arrays, offers, answer, stop)
+
+
+@inlined_part
+def play_one(arrays: Arrays, offers: Floats, answer: Answer, stop: Floats) -> bool:
+    """Play one round."""
+    i, arm = int(np.int64(0)), answer.arm
+    outcome = score(arrays, offers, i, arm, answer)
+    learn(arrays, arrays.linear, arrays.agent, offers, i, arm, outcome.r)
+    finish(arrays, arrays.agent, offers, i, arm, outcome.x)
+    if stop.size > 0:
+        count_round(stop, arm)
+    return False
+
+
+class Others(NamedTuple):
+    """What the arms that are not played contribute while one arm keeps winning."""
+
+    rival: float  # max_b muhat_b + pi_b
+    highest: float  # max_b muhat_b
+    joint: float  # max_b muhat_b + theta_b
+
+
+@inlined_part
+def others(arrays: Arrays, offers: Floats, i: int, arm: int) -> Others:
+    """The maxima over all arms but one."""
+    rival = highest = joint = -np.inf
+    for b in range(offers.shape[1]):
+        if b != arm:
+            mean = arrays.arms[i, ArmRow.MEAN, b]
+            rival = max(rival, mean + offers[i, b])
+            highest = max(highest, mean)
+            joint = max(joint, mean + arrays.arms[i, ArmRow.THETA, b])
+    return Others(rival, highest, joint)
+
+
+@inlined_part
+def play_ahead(arrays: Arrays, offers: Floats, answer: Answer, most: int, stop: Floats) -> bool:
+    """Play up to ``most`` rounds, for as long as the arm wins; whether it still does.
+
+    An arm that is explored is played once.
+    """
+    i, arm, arms, exploring = int(np.int64(0)), answer.arm, arrays.arms, arrays.exploring
+    t, n, mean = arrays.state[i].t, arrays.plays[i, arm], arms[i, ArmRow.MEAN, arm]
+    agent_sum, principal_sum = arms[i, ArmRow.AGENT_SUM, arm], arms[i, ArmRow.PRINCIPAL_SUM, arm]
+    learns, terms, sums = arrays.rules[0].learns, terms_of(arrays, offers, i, arm, answer), read_sums(arrays, i)
+    response = arrays.totals[i, 1, Score.REGRET_RESPONSE]
+    explored = mean + terms.paid < answer.best
+    size = 1 if explored else rounds_ahead(arrays, exploring, i, min(most, FLUSH - t % FLUSH))
+    ahead = look_ahead(arrays, exploring, i, arm, size)
+    other = Others(-np.inf, answer.highest, answer.joint)
+    if ahead.size > 1:
+        other = others(arrays, offers, i, arm)
+    draw_rewards(arrays, i, arm, n + 1, ahead.size)
+    x, watched, wins = 0.0, stop.size > 0 and may_fire(stop, arm), True
+    for j in range(ahead.size):
+        x, highest = arrays.scratch[Scratch.X, j], max(other.highest, mean)
+        sums = add_round(sums, terms, x, regret_of(terms, mean, highest, other.joint), highest - mean)
+        n += 1
+        t += 1
+        response = add_response(exploring, response, ahead, t, terms.theta + mean, highest, terms.net)
+        principal_sum += x
+        if learns:
+            agent_sum += arrays.scratch[Scratch.R, j]
+            mean = agent_sum / n
+        wins = mean + terms.paid > other.rival
+        if watched:
+            wins = wins and not count_round(stop, arm)
+        if not wins:
+            break
+    if stop.size > 0 and not watched:
+        stop[Stop.HELD] += t - arrays.state[i].t
+    write_sums(arrays, i, sums)
+    arrays.state[i].t, arrays.plays[i, arm], arms[i, ArmRow.PRINCIPAL_SUM, arm] = t, n, principal_sum
+    arms[i, ArmRow.AGENT_SUM, arm], arms[i, ArmRow.MEAN, arm] = agent_sum, mean
+    after_exploring(arrays, exploring, i, arm, explored, response)
+    end_rounds(arrays, offers, i, arm, x)
+    return wins
+
+
+@inlined_part
+def rounds_ahead(arrays: Arrays, exploring: Records[Exploring] | None, i: int, most: int) -> int:
+    """How many of the next ``most`` rounds pass before the agent explores."""
+    if exploring is None:
+        return most
+    return rounds_before_exploring(arrays, i, most) if most > 1 else most
+
+
+@inlined_part
+def after_exploring(
+    arrays: Arrays, exploring: Records[Exploring] | None, i: int, arm: int, explored: bool, response: float
+) -> None:
+    """Store the score against the best response to an exploring agent; round-robin goes on after the arm explored."""
+    if exploring is not None:
+        arrays.totals[i, 1, Score.REGRET_RESPONSE] = response
+        if explored:
+            exploring[i].cursor = arm + 1
+
+
+# ----------------------------------------------------------------------------------------- stop rules
+
+
+@inlined_part
+def count_round(stop: Floats, arm: int) -> bool:
+    """Count a round in which an arm was played; whether the offer is withdrawn after it.
+
+    It is once misses > alpha sqrt(Y) + beta / sqrt(Y), after Y rounds.
+    """
+    stop[Stop.HELD] += 1.0
+    stop[Stop.MISSES] += 1.0 if arm != stop[Stop.TARGET] else 0.0
+    width = math.sqrt(stop[Stop.HELD])
+    if stop[Stop.MISSES] > stop[Stop.ALPHA] * width + stop[Stop.BETA] / width:
+        stop[Stop.WITHDRAWN] = 1.0
+    return bool(stop[Stop.WITHDRAWN] > 0.0)
+
+
+@inlined_part
+def may_fire(stop: Floats, arm: int) -> bool:
+    """Whether the rule may fire while an arm is played: beyond Y = 2 beta / alpha it takes a miss."""
+    rises = stop[Stop.HELD] * stop[Stop.ALPHA] > 2.0 * stop[Stop.BETA]
+    return arm != stop[Stop.TARGET] or (stop[Stop.MISSES] > 0.0 and not rises)
