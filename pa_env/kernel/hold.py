@@ -148,8 +148,8 @@ def play_ahead(arrays: Arrays, offers: Floats, answer: Answer, most: int, stop: 
             agent_sum += arrays.scratch[Scratch.R, j]
             mean = agent_sum / n
         wins = mean + terms.paid > other.rival
-        if watched:
-            wins = wins and not count_round(stop, arm)
+        if watched and count_round(stop, arm):
+            wins = False
         if not wins:
             break
     if stop.size > 0 and not watched:
