@@ -253,15 +253,11 @@ class Comparison:
     def _curves(self, score: str) -> "pd.DataFrame":
         import pandas as pd
 
-        from baselines.benchmark.statistics import mean_interval
+        from baselines.benchmark.summaries import curve
 
         known("score", score, self.scores)
-        parts = []
-        for label in self.table.index:
-            sums = self.samples[label][SCORES.index(score)]
-            low, high = mean_interval(sums)
-            values = {"rounds": self.checkpoints, "mean": sums.mean(axis=0), "low": low, "high": high}
-            parts.append(pd.DataFrame({"principal": label, **values}))
+        sums = {label: self.samples[label][SCORES.index(score)] for label in self.table.index}
+        parts = (curve(self.checkpoints, values, principal=label) for label, values in sums.items())
         return pd.concat(parts, ignore_index=True)
 
     def plot(self, score: str = "regret") -> "Figure":

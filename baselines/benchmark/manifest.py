@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from typing import Any
 import pa_env
 from baselines.files import StoreError
 from baselines.registry import Description
+from baselines.specs import digest
 from baselines.tasks import Task
 from pa_env.checks import short
 
@@ -112,8 +112,4 @@ def _imports(path: Path, root: Path) -> Iterator[Path]:
 @functools.cache
 def versions() -> dict[str, str]:
     """Name and version of everything that must be the same in a folder of results; that of our code is a SHA-256."""
-    code = hashlib.sha256()
-    for name, path in sources().items():
-        code.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    libraries = {name: version(name) for name in LIBRARIES}
-    return {"version": pa_env.__version__, "code": code.hexdigest(), **libraries}
+    return {"version": pa_env.__version__, "code": digest(sources()), **{name: version(name) for name in LIBRARIES}}

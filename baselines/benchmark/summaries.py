@@ -74,11 +74,14 @@ def curves(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean, low and high of R_t at each checkpoint; columns: task, principal, rounds, mean, low, high."""
     parts = []
     for (task, principal), cells in rows.groupby(["task", "principal"], sort=False):
-        marks, regret = _by_seed(cells)
-        low, high = mean_interval(regret)
-        values = {"rounds": marks, "mean": regret.mean(axis=0), "low": low, "high": high}
-        parts.append(pd.DataFrame({"task": task, "principal": principal, **values}))
+        parts.append(curve(*_by_seed(cells), task=task, principal=principal))
     return pd.concat(parts, ignore_index=True)
+
+
+def curve(marks: Integers, sums: Floats, **labels: str) -> pd.DataFrame:
+    """Mean, low and high of sums (seeds, C) at checkpoints (C,); columns: ``labels``, rounds, mean, low, high."""
+    low, high = mean_interval(sums)
+    return pd.DataFrame({**labels, "rounds": marks, "mean": sums.mean(axis=0), "low": low, "high": high})
 
 
 def _by_seed(rows: pd.DataFrame) -> tuple[Integers, Floats]:

@@ -185,11 +185,15 @@ def vector_steps(env: gym.vector.VectorEnv[Any, Any, Any], steps: int) -> Call:
     """Steps of a vector environment with actions drawn beforehand."""
     env.reset(seed=0)
     env.action_space.seed(0)
-    actions = [env.action_space.sample() for _ in range(8)]
+    return repeated(env.step, [env.action_space.sample() for _ in range(8)], steps)
+
+
+def repeated(step: Callable[[Any], object], actions: list[Any], steps: int) -> Call:
+    """Steps with these actions, again and again."""
 
     def run() -> None:
         for i in range(steps):
-            env.step(actions[i % 8])
+            step(actions[i % len(actions)])
 
     return run
 
@@ -232,12 +236,7 @@ def rollout(envs: Any, steps: int) -> Call:
     envs.reset()
     envs.action_space.seed(0)
     actions = [np.stack([envs.action_space.sample() for _ in range(envs.num_envs)]) for _ in range(8)]
-
-    def run() -> None:
-        for i in range(steps):
-            envs.step(actions[i % 8])
-
-    return run
+    return repeated(envs.step, actions, steps)
 
 
 def aec(turns: int) -> Call:

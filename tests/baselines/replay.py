@@ -135,7 +135,7 @@ class Replay:
     def hopeful(self, g: Floats) -> int:
         """Of arms that may bring as much, the one with the largest m."""
         assert isinstance(self.principal, BracketUCB)
-        half = self.principal.optimism * np.sqrt(self.v)
+        half = self.principal.parameters["optimism"] * np.sqrt(self.v)
         least = [max([0.0, *(np.delete(self.m - half, a) - (self.m + half)[a])]) for a in self.arms]
         best = np.flatnonzero(g - least == (g - least).max())
         self.happens("tie of hopes", best.size > 1)

@@ -18,7 +18,9 @@ K, T = 4, 60
 
 def worth(t: int, plays: Integers, sums: Floats, means: Floats, objective: str) -> Floats:
     """The worth g of every arm, plainly."""
-    given = dict.fromkeys(ParticleEntry, 0.0) | WORTH[objective]
+    given = dict.fromkeys(ParticleEntry, 0.0) | {
+        ParticleEntry[name.upper()]: value for name, value in WORTH[objective].items()
+    }
     left, found = 1 - t / T, np.empty(K)
     for a in range(K):
         n, estimate = plays[a], (sums[a] + 1) / (plays[a] + 2)

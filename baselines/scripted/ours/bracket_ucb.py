@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from baselines.principal import Rounds, follow
 from baselines.scripted.ours.gaussian_filter import GaussianBeliefs, GaussianEntry, gaussian_beliefs, update
 from baselines.scripted.ours.profit_target import ProfitTarget, price, price_cut, write_worth
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
-from pa_env.kernel.layout import Floats
 from pa_env.rules import Rule, compile_rule
 
 
@@ -72,17 +70,11 @@ class BracketUCB(ProfitTarget):
         optimism: float = 2.05,
     ) -> None:
         super().__init__(n_arms, horizon, bonus, fade, growth, caution, drift, suspicion, forgetting, ceiling)
-        self.optimism = at_least("optimism", optimism, 0.0)
+        self.parameters["optimism"] = at_least("optimism", optimism, 0.0)
 
-    def rounds(self) -> Rounds:
-        """One request for the whole game."""
-        yield follow(bracket_ucb_rule(), self.fresh_memory(), self.horizon)
-
-    def fresh_memory(self) -> Floats:
-        """The memory of the rule before the first round."""
-        memory = super().fresh_memory()
-        memory[GaussianEntry.OPTIMISM] = self.optimism
-        return memory
+    def rule(self) -> Rule:
+        """The compiled rule that it follows."""
+        return bracket_ucb_rule()
 
 
 @functools.cache

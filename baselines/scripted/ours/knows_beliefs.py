@@ -7,28 +7,15 @@ import numpy as np
 
 from baselines.principal import Principal, Rounds, hold, offer
 from baselines.scripted.ours.particle import make_offer
-from baselines.scripted.ours.particle_filter import ParticleEntry, fresh_memory, particle_beliefs
+from baselines.scripted.ours.particle_filter import fresh_memory, particle_beliefs
 from pa_env.checks import known
 from pa_env.game import Game
 from pa_env.kernel.compiling import Direct, compiled
 
 # Parameters of the worth g, for each objective.
 WORTH = {
-    "regret": {
-        ParticleEntry.BONUS: 0.73,
-        ParticleEntry.DECAY: 0.43,
-        ParticleEntry.FADE: 0.37,
-        ParticleEntry.CEILING: 1.42,
-        ParticleEntry.TEACHING: -0.05,
-    },
-    "utility": {
-        ParticleEntry.BONUS: 1.08,
-        ParticleEntry.DECAY: 0.39,
-        ParticleEntry.FADE: 0.22,
-        ParticleEntry.CEILING: 1.74,
-        ParticleEntry.NEWNESS: -0.6,
-        ParticleEntry.TEACHING: 2.36,
-    },
+    "regret": {"bonus": 0.73, "decay": 0.43, "fade": 0.37, "ceiling": 1.42, "teaching": -0.05},
+    "utility": {"bonus": 1.08, "decay": 0.39, "fade": 0.22, "ceiling": 1.74, "newness": -0.6, "teaching": 2.36},
 }
 
 
@@ -84,10 +71,8 @@ class KnowsBeliefs(Principal):
         """The best offer to the agent's beliefs, round by round."""
         if self.game is None:
             raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
-        memory = fresh_memory(self.n_arms, 1, np.random.default_rng(0), knows=0.0)
-        memory[ParticleEntry.HORIZON] = self.horizon
-        for entry, value in WORTH[self.objective].items():
-            memory[entry] = value
+        entries = {"horizon": self.horizon, **WORTH[self.objective]}
+        memory = fresh_memory(self.n_arms, 1, np.random.default_rng(0), knows=0.0, **entries)
         amounts = np.zeros(self.n_arms)
         while True:
             arm = respond(memory, self.plays, self.sums, self.game.means[0], amounts)

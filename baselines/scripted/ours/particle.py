@@ -110,10 +110,7 @@ class Particle(Principal):
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""
-        memory = fresh_memory(self.n_arms, self.particles, self.rng)
-        memory[ParticleEntry.HORIZON] = self.horizon
-        for name, value in self.parameters.items():
-            memory[ParticleEntry[name.upper()]] = value
+        memory = fresh_memory(self.n_arms, self.particles, self.rng, horizon=self.horizon, **self.parameters)
         yield follow(particle_rule(), memory, self.horizon)
 
 

@@ -115,8 +115,10 @@ LAYOUT = Layout(ParticleEntry, Beliefs)
 particle_beliefs, particle_memory_size = LAYOUT.compiled, LAYOUT.compiled_size
 
 
-def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: float = KNOWS) -> Floats:
-    """The memory before the first round, without the entries of the rule.
+def fresh_memory(
+    n_arms: int, particles: int, rng: np.random.Generator, knows: float = KNOWS, **entries: float
+) -> Floats:
+    """The memory before the first round.
 
     All learners are then identical, so half of the particles are agents that know their means, unless ``knows`` is 0.
 
@@ -125,8 +127,9 @@ def fresh_memory(n_arms: int, particles: int, rng: np.random.Generator, knows: f
         particles: P.
         rng: gives the key of the draws, and the means of agents that know theirs.
         knows: prior probability that the agent knows its means.
+        **entries: those of the rule, by their names in lower case.
     """
-    memory = LAYOUT.zeros(n_arms, particles=particles, surprise=SURPRISE, turn=TURN)
+    memory = LAYOUT.zeros(n_arms, particles=particles, surprise=SURPRISE, turn=TURN, **entries)
     write_key(memory, ParticleEntry.KEY, int(rng.integers(2**53)))
     beliefs = LAYOUT.arrays(memory, n_arms)
     beliefs.c0[:] = EXPLORES / (LEVELS - 1)

@@ -36,7 +36,7 @@ from baselines.scripted.ours.gaussian_filter import (
 )
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
-from pa_env.kernel.layout import NO_ARM, Floats
+from pa_env.kernel.layout import NO_ARM
 from pa_env.rules import Rule, compile_rule
 
 TEST_EVERY = 2.0  # explorations for each test of a lower price
@@ -109,13 +109,13 @@ class ProfitTarget(Principal):
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""
-        yield follow(profit_target_rule(), self.fresh_memory(), self.horizon)
-
-    def fresh_memory(self) -> Floats:
-        """The memory of the rule before the first round."""
         memory = LAYOUT.zeros(self.n_arms, horizon=self.horizon, tested=NO_ARM, next_test=TEST_FROM, **self.parameters)
         LAYOUT.arrays(memory, self.n_arms).v[:] = FIRST_VARIANCE
-        return memory
+        yield follow(self.rule(), memory, self.horizon)
+
+    def rule(self) -> Rule:
+        """The compiled rule that it follows."""
+        return profit_target_rule()
 
 
 @functools.cache
