@@ -103,10 +103,10 @@ def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, dict[str, bytes
     from rich.progress import track
 
     with ExitStack() as stack:
-        pictures = (_draw(*job) for job in jobs)
+        pictures: Iterator[dict[str, dict[str, bytes]]] = (_draw(*job) for job in jobs)
         if len(jobs) > FEW_TASKS:
             pool = ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"))
-            pictures = stack.enter_context(pool).map(_draw, *zip(*jobs, strict=True))  # type: ignore[assignment]
+            pictures = stack.enter_context(pool).map(_draw, *zip(*jobs, strict=True))
         yield from track(pictures, "figures", len(jobs), transient=True)
 
 

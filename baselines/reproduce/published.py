@@ -45,7 +45,7 @@ class ToldUCB(Oracle):
 
     def rounds(self) -> Rounds:
         """UCB from the first round on."""
-        means = self.game.arrays.arms[0, ArmRow.MU]  # type: ignore[union-attr] # `request` has checked it
+        means = self.game.arrays.arms[0, ArmRow.MU]
         yield net_ucb(self, means.max() - means + 1 / self.horizon)
 
 

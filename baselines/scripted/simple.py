@@ -79,7 +79,25 @@ class Zero(Fixed):
         self.incentives = np.zeros(self.n_arms)
 
 
-class Oracle(Principal):
+class Yardstick(Principal):
+    """A privileged principal, which reads the game that it plays in."""
+
+    privileged = True
+    _game: Game | None = None
+
+    @property
+    def game(self) -> Game:
+        """The game; raises if it has not been shown."""
+        if self._game is None:
+            raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
+        return self._game
+
+    def attach(self, game: Game) -> None:
+        """Remember the game."""
+        self._game = game
+
+
+class Oracle(Yardstick):
     """Privileged: read the agent's beliefs and pay the jointly best arm pi*, or nothing if it is played anyway.
 
     Guarantee: R_T against a greedy agent is 0, up to 1e-9 per round, which breaks ties.
@@ -91,24 +109,13 @@ class Oracle(Principal):
     """
 
     name = "oracle"
-    privileged = True
-
-    def __init__(self, n_arms: int, horizon: int) -> None:
-        super().__init__(n_arms, horizon)
-        self.game: Game | None = None
-
-    def attach(self, game: Game) -> None:
-        """Remember the game whose agent it reads."""
-        self.game = game
 
     def request(self) -> Request:
         """The next request; makes sure that the beliefs are up to date."""
-        if self.game is None:
-            raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
         _ = self.game.means  # updates the beliefs of users' own agents
         return super().request()
 
     def rounds(self) -> Rounds:
         """Best response to the beliefs, round by round."""
         # A view: the rule reads what the kernel writes.
-        yield follow(best_response(), self.game.arrays.arms[0].reshape(-1), self.horizon)  # type: ignore[union-attr]
+        yield follow(best_response(), self.game.arrays.arms[0].reshape(-1), self.horizon)

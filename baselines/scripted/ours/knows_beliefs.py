@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from baselines.principal import Principal, Rounds, hold, offer
+from baselines.principal import Rounds, hold, offer
 from baselines.scripted.ours.particle import make_offer
 from baselines.scripted.ours.particle_filter import fresh_memory, particle_beliefs
+from baselines.scripted.simple import Yardstick
 from pa_env.checks import known
-from pa_env.game import Game
 from pa_env.kernel.compiling import Direct, compiled
 
 # Parameters of the worth g, for each objective.
@@ -31,7 +31,7 @@ def _respond(memory: Any, plays: Any, sums: Any, means: Any, offer: Any) -> int:
 respond: Callable[..., int] = Direct(_respond)
 
 
-class KnowsBeliefs(Principal):
+class KnowsBeliefs(Yardstick):
     """Privileged: knowing muhat(t), it moves the agent to the arm with the largest g + muhat at the lowest price.
 
     It is the particle principal with one particle, which is the truth: the worth g_a of an arm, an estimate of theta_a
@@ -54,26 +54,19 @@ class KnowsBeliefs(Principal):
     """
 
     name = "knows-beliefs"
-    privileged = True
     longest = 10**4
 
     def __init__(self, n_arms: int, horizon: int, objective: str = "regret") -> None:
         known("objective", objective, WORTH)
         self.objective = objective
-        self.game: Game | None = None
         super().__init__(n_arms, horizon)
-
-    def attach(self, game: Game) -> None:
-        """Remember the game whose agent it reads."""
-        self.game = game
 
     def rounds(self) -> Rounds:
         """The best offer to the agent's beliefs, round by round."""
-        if self.game is None:
-            raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
+        game = self.game
         entries = {"horizon": self.horizon, **WORTH[self.objective]}
         memory = fresh_memory(self.n_arms, 1, np.random.default_rng(0), knows=0.0, **entries)
         amounts = np.zeros(self.n_arms)
         while True:
-            arm = respond(memory, self.plays, self.sums, self.game.means[0], amounts)
+            arm = respond(memory, self.plays, self.sums, game.means[0], amounts)
             yield hold(arm, amounts[arm]) if arm >= 0 else offer({})
