@@ -121,7 +121,9 @@ def resolve(given: PrincipalLike, game: Game) -> Principal:
         if not game.dim:
             raise ValueError(f"{spec} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear")
         arguments["arms"] = game.features[0]
-    return _call(spec, factory, arguments)
+    principal = _call(spec, factory, arguments)
+    check_class(principal, factory)
+    return principal
 
 
 def resolve_agent(given: AgentLike | type[Any]) -> AgentLike:
@@ -153,9 +155,16 @@ def resolve_instance(given: InstanceLike) -> InstanceLike:
     return instance
 
 
-def check_class(principal: Principal) -> None:
-    """Raise if a principal claims what only classes of this package may: to be shown the game, for instance."""
+def check_class(principal: Principal, expected: object = None) -> None:
+    """Raise if a principal claims what only classes of this package may: to be shown the game, for instance.
+
+    Args:
+        principal: of a user, or of this package.
+        expected: its class, which it must still have; None: any.
+    """
     kind = type(principal)
+    if isinstance(expected, type) and kind is not expected:
+        raise TypeError(f"{expected.__name__} becomes a {kind.__name__}: the class of a principal must not change")
     for name in OF_CLASSES:
         if name in vars(principal):
             raise TypeError(f"{kind.__name__} sets {name} on the object: only a class may, so remove self.{name} = ...")
@@ -166,9 +175,9 @@ def check_class(principal: Principal) -> None:
         )
 
 
-def attach(principal: Principal, game: Game) -> None:
-    """Show the game to a principal if it is one of the privileged ones of this package."""
-    check_class(principal)
+def attach(principal: Principal, game: Game, expected: type[Principal]) -> None:
+    """Show the game to a principal if it is one of the privileged ones of this package, and of the expected class."""
+    check_class(principal, expected)
     if type(principal) in PRIVILEGED:
         principal.attach(game)
 

@@ -273,8 +273,9 @@ class Episodes:
         game = self.game if self.game.copies == 1 else self.game.one_copy(i)
         if self.principal is None or game.dim:
             self.principal = self.make(game)
+            self.kind = type(self.principal)
         self.principal.reset(seed=game.principal_seed())
-        attach(self.principal, game)
+        attach(self.principal, game, self.kind)
         return self.principal, game
 
     def _by_rule(self, marks: Integers) -> Recorded | None:

@@ -100,7 +100,7 @@ an arm. You get its reward and its incentive.
         opponent = make(principal, n_arms=n_arms, horizon=horizon)
         settings: Any = {"n_arms": n_arms, "horizon": horizon, "instance": instance, "max_incentive": 1000.0}
         self.env: Any = gym.make("PrincipalAgentFollower-v0", principal=opponent, **settings)
-        attach(opponent, self.env.get_wrapper_attr("game"))
+        attach(opponent, self.env.get_wrapper_attr("game"), type(opponent))
 
     def view(self, observation: NDArray[np.float32]) -> Table:
         """The offer, and plays and mean reward of each arm."""

@@ -257,6 +257,32 @@ def test_what_a_class_says_of_itself_is_refused_on_an_object(name: str) -> None:
         baselines.compare([Cheat], horizon=100, seeds=1)
 
 
+@pytest.mark.parametrize("when", ["__new__", "__init__", "reset"])
+def test_users_classes_do_not_become_yardsticks(when: str) -> None:
+    class Cheat(Principal):
+        """Puts a yardstick in its place."""
+
+        def __new__(cls, **sizes: int) -> Principal:  # type: ignore[misc]
+            """Make one of this class, or the yardstick."""
+            return PRINCIPALS["oracle"](**sizes) if when == "__new__" else object.__new__(cls)
+
+        def __init__(self, n_arms: int, horizon: int) -> None:
+            """Become the yardstick here, or later."""
+            super().__init__(n_arms, horizon)
+            if when == "__init__":
+                self.__class__ = PRINCIPALS["oracle"]
+            self.made = True
+
+        def reset(self, seed: int | None = None) -> None:
+            """Become the yardstick when an episode begins."""
+            super().reset(seed)
+            if "made" in vars(self):
+                self.__class__ = PRINCIPALS["oracle"]
+
+    with pytest.raises(ValueError, match="Cheat becomes a Oracle"):
+        baselines.compare([Cheat], horizon=100, seeds=1)
+
+
 @pytest.mark.parametrize("base", [Principal, PRINCIPALS["oracle"]])
 def test_users_classes_are_never_shown_the_game(base: type[Principal]) -> None:
     class Cheat(base):  # type: ignore[valid-type, misc]
