@@ -24,6 +24,7 @@ from baselines import players
 from baselines.benchmark.blocks import Block, Objects, blocks_of, episodes_of, play, read_table
 from baselines.benchmark.pool import play_in_processes
 from baselines.tasks import Task
+from baselines.text import plain
 from pa_env.checks import known, whole
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import SCORES, Floats, Integers
@@ -319,7 +320,7 @@ class Comparison:
         """Labels of the principals in the order of the table; privileged ones and stand-ins are marked."""
         from baselines.registry import label
 
-        return [label(name) + " (privileged)" * self.privileged[name] for name in self.table.index]
+        return [plain(label(name)) + " (privileged)" * self.privileged[name] for name in self.table.index]
 
     def _readable(self) -> "pd.DataFrame":
         """The table as text, for pages and papers."""

@@ -41,6 +41,19 @@ def only_writer(path: Path, lock: Path, remedy: str = "name another folder by --
         held.release()
 
 
+def refuse_links(*paths: Path) -> None:
+    """Raise if one of these is a symbolic link, through which nothing may be written: it can lead anywhere."""
+    for path in paths:
+        if path.is_symlink():
+            raise StoreError(f"{path} is a symbolic link, and nothing is written through it: remove it")
+
+
+def refuse_special(path: Path) -> None:
+    """Raise ValueError if a path exists and is no regular file: reading a pipe or a device may never end."""
+    if path.exists() and not path.is_file():
+        raise ValueError("not a regular file")
+
+
 def remove_half_written(*directories: Path) -> None:
     """Remove what killed commands left in folders that only this one writes to."""
     for directory in directories:
@@ -54,7 +67,8 @@ def whole_file(path: Path) -> Iterator[BufferedIOBase]:
     # A hidden name, which readers of a folder of Parquet files skip.
     temporary = path.with_name(f".{os.getpid()}.{path.name}.tmp")
     try:
-        with temporary.open("wb") as file:
+        temporary.unlink(missing_ok=True)  # a link may lead anywhere
+        with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

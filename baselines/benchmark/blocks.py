@@ -79,9 +79,16 @@ def blocks_of(task: "Task", principal: str, seeds: Sequence[int]) -> Iterator[Bl
 
 
 def file_name(name: str) -> str:
-    """A name as part of a file name; a hash is appended if characters had to be replaced."""
+    """A name as part of a file name, different for names that differ only in case.
+
+    A hash is appended if characters had to be replaced, or are capitals.
+    """
     readable = re.sub(r"[^\w.,=+-]", "_", name, flags=re.ASCII)[-LONGEST_NAME:]
-    return readable if readable == name else f"{readable}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return readable if readable == name.lower() else f"{readable}~{_hash(name)}"
+
+
+def _hash(name: str) -> str:
+    return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
 
 
 class BlockResult(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pa_env
-from baselines.files import StoreError
+from baselines.files import StoreError, refuse_special
 from baselines.registry import Description
 from baselines.specs import digest
 from baselines.tasks import Task
@@ -25,9 +25,10 @@ SETTING = ("version", "agent", "instance", "n_arms", "dim", "horizon", "curve") 
 def read(path: Path) -> dict[str, Any]:
     """Read the manifest; raise if it is damaged, or of another format."""
     try:
+        refuse_special(path)
         notes: dict[str, Any] = json.loads(path.read_text())
         wrong = _wrong(notes) if notes["format"] == FORMAT else None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         wrong = repr(error)
     if wrong:
         raise StoreError(f"{path} is damaged ({wrong}): mend it, or run into a new folder (--out)")
@@ -77,7 +78,9 @@ def _wrong(notes: dict[str, Any]) -> str | None:
     kinds += [(notes["commands"], list), *((command, str) for command in notes["commands"])]
     kinds += [(notes["tasks"], dict), (notes["principals"], dict)]
     kinds += [(task[name], int) for task in notes["tasks"].values() for name in ("version", "seeds", "horizon")]
-    kinds += [(entry["label"], str) for entry in notes["principals"].values()]
+    kinds += [(task["instance"], str) for task in notes["tasks"].values()]
+    entries = [notes["principals"], *(task["own"] for task in notes["tasks"].values())]
+    kinds += [(entry["label"], str) for named in entries for entry in named.values()]
     return next(
         (f"{short(value)} must be a {kind.__name__}" for value, kind in kinds if not isinstance(value, kind)), None
     )

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from baselines.benchmark import standings, summaries, tables
+from baselines.benchmark.blocks import file_name
 from baselines.benchmark.results import Results, listed, read
-from baselines.files import write_whole
+from baselines.files import refuse_links, write_whole
 from pa_env.checks import known
 from pa_env.instances import FAMILIES
 
@@ -66,7 +67,9 @@ def build(report: Report) -> Path:
     from baselines.benchmark.page import Opening, page
     from baselines.pictures import as_files, styles
 
-    _, results, summary = report
+    directory, results, summary = report
+    folder = directory / "report"
+    refuse_links(folder, folder / "figures")
     curves = summaries.curves(results.rows)
     chosen = styles(summary)
     about, jobs = {}, {}
@@ -80,7 +83,7 @@ def build(report: Report) -> Path:
     panels = {title: losses_per_round(summary, score) for title, score in MAPS.items()}
     whole = as_files(heat_map(panels, "Principals by tasks"))
     named = {"heat-map": whole} | {
-        f"{task}-{name}": pictures[task][name] for task in pictures for name in pictures[task]
+        f"{file_name(task)}-{name}": pictures[task][name] for task in pictures for name in pictures[task]
     }
     files = {f"figures/{name}.{suffix}": named[name][suffix] for name in named for suffix in named[name]}
     overview, verdicts = standings.overview(results, summary), standings.verdicts(summary)
@@ -91,7 +94,6 @@ def build(report: Report) -> Path:
     opening = Opening(tables.facts(results), verdicts, whole["png"], overview)
     images = {task: {name: files["png"] for name, files in of_task.items()} for task, of_task in pictures.items()}
     files["index.html"] = page(opening, about, summary, curves, images, chosen).encode()
-    folder = report.directory / "report"
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         write_whole(folder / name, data)

@@ -10,9 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from baselines.benchmark import manifest
-from baselines.benchmark.blocks import OF_ARMS, file_name
+from baselines.benchmark.blocks import LABELS, OF_ARMS, file_name
 from baselines.benchmark.store import Store, read_block
 from baselines.files import StoreError
+from baselines.text import plain
 
 
 class Results(NamedTuple):
@@ -34,7 +35,10 @@ class Results(NamedTuple):
 
 
 def read(directory: Path) -> Results:
-    """Read everything in the folder; tasks and principals come in the order in which they were first asked for."""
+    """Read everything in the folder, with texts as they may be shown (:func:`baselines.text.plain`).
+
+    Tasks and principals come in the order in which they were first asked for.
+    """
     path = Store(directory).manifest
     try:
         notes = manifest.read(path)
@@ -42,6 +46,7 @@ def read(directory: Path) -> Results:
         raise StoreError(
             f"{directory} has no results (no benchmark.json): name a folder that `pa-bench run` wrote"
         ) from None
+    _check_names(path, notes)
     failures = _failures(directory, notes)
     files = sorted((directory / "blocks").glob("[!.]*.parquet"))
     if not files:
@@ -62,13 +67,31 @@ def read(directory: Path) -> Results:
     for i, task in enumerate(notes["tasks"]):
         own = [table for of, _, _, table in blocks if of == i]
         if own:
-            arms[task] = {name: _square(pa.concat_tables(own)[name]) for name in OF_ARMS}
+            arms[plain(task)] = {name: _square(pa.concat_tables(own)[name]) for name in OF_ARMS}
     rows = pa.concat_tables(table for *_, table in blocks).drop_columns(list(OF_ARMS)).to_pandas()
     named = [notes["principals"], *(task["own"] for task in notes["tasks"].values())]
     labels = {spec: entry["label"] for entries in named for spec, entry in entries.items()}
-    for column in ("principal", "agent", "instance"):
-        rows[column] = rows[column].map({spec: labels.get(spec, spec) for spec in rows[column].unique()})
-    return Results(notes, rows, arms, failures)
+    for column in LABELS:
+        rows[column] = rows[column].map({spec: plain(labels.get(spec, spec)) for spec in rows[column].unique()})
+    return Results(_plain(notes), rows, arms, failures)
+
+
+def _check_names(path: Path, notes: dict[str, Any]) -> None:
+    """Raise if two tasks, or two principals, could not be told apart where they are shown."""
+    labels = [entry["label"] for entry in notes["principals"].values()]
+    for names in (list(notes["tasks"]), labels):
+        alike = [name for name, count in Counter(map(plain, names)).items() if count > 1]
+        if alike:
+            raise StoreError(f"{path} is damaged: it has two tasks or two principals of the name {alike[0]}")
+
+
+def _plain(notes: Any) -> Any:
+    """What benchmark.json says, with all texts and names as they are shown."""
+    if isinstance(notes, dict):
+        return {plain(name): _plain(value) for name, value in notes.items()}
+    if isinstance(notes, list):
+        return [_plain(value) for value in notes]
+    return plain(notes) if isinstance(notes, str) else notes
 
 
 def _square(lists: pa.ChunkedArray) -> NDArray[Any]:
@@ -85,7 +108,7 @@ def listed(failures: Counter[tuple[str, str]]) -> str:
 def _failures(directory: Path, notes: dict[str, Any]) -> Counter[tuple[str, str]]:
     """Count failures by the names of their files; a block that is there has not failed, whatever was left behind."""
     whose = {
-        f"{file_name(task)}--{file_name(spec)}": (task, entry["label"])
+        f"{file_name(task)}--{file_name(spec)}": (plain(task), plain(entry["label"]))
         for task in notes["tasks"]
         for spec, entry in notes["principals"].items()
     }

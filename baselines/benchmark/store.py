@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING
 
 from baselines.benchmark import manifest
 from baselines.benchmark.blocks import Block, BlockResult, check_table, file_name, read_table
-from baselines.files import HALF_WRITTEN, StoreError, only_writer, remove_half_written, write_whole
+from baselines.files import (
+    HALF_WRITTEN,
+    StoreError,
+    only_writer,
+    refuse_links,
+    refuse_special,
+    remove_half_written,
+    write_whole,
+)
 from baselines.registry import Description
 
 if TYPE_CHECKING:
@@ -130,6 +138,7 @@ class Store:
 def read_block(path: Path) -> "pa.Table":
     """The table in a block's file; raises if it is damaged."""
     try:
+        refuse_special(path)
         return read_table(path)
     except ValueError as error:
         raise _damaged(path, error) from error
@@ -145,8 +154,10 @@ def locked(directory: Path) -> Iterator[Store]:
                 f"{directory} has other things in it ({path.name}, ...) and no benchmark.json:"
                 " name a new or empty folder by --out"
             )
-    with only_writer(store.directory, store.directory / "lock"):
-        remove_half_written(store.directory, *(store.directory / folder for folder in FOLDERS))
+    folders, lock = [store.directory / folder for folder in FOLDERS], store.directory / "lock"
+    refuse_links(lock, *folders)
+    with only_writer(store.directory, lock):
+        remove_half_written(store.directory, *folders)
         yield store
 
 

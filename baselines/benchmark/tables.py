@@ -4,7 +4,7 @@
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from baselines.benchmark.manifest import LIBRARIES
 from baselines.benchmark.results import Results, listed
 from baselines.benchmark.statistics import TOO_FEW, Estimate
 from baselines.tasks import LOW_REGRET_AGENTS, SHORT, TASKS
+from baselines.text import in_markdown
 
 HEADINGS = {
     "utility": "utility",
@@ -96,10 +97,10 @@ def readable(summary: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """A table of text in Markdown; what would break or be taken for HTML in a label is escaped."""
-    safe = table.map(lambda text: text.replace("|", r"\|").replace("<", "&lt;").replace("\n", " "))
-    return str(safe.to_markdown(index=False, disable_numparse=True))
+def markdown(table: pd.DataFrame, as_is: Collection[str] = ()) -> str:
+    """A table of text in Markdown, which shows every cell and heading as it is; columns ``as_is`` are Markdown."""
+    safe = {name: table[name] if name in as_is else table[name].map(in_markdown) for name in table}
+    return str(pd.DataFrame(safe).rename(columns=in_markdown).to_markdown(index=False, disable_numparse=True))
 
 
 def name(row: Mapping[str, Any]) -> str:

@@ -11,6 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from baselines.text import plain
+
 try:
     import typer
     from typer.core import TyperCommand
@@ -45,7 +47,7 @@ def plain_errors() -> Iterator[None]:
         sys.stderr.close()  # the reader has closed the pipe
         raise typer.Exit(0) from None
     except (ValueError, TypeError, OSError) as error:
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(plain(f"Error: {error}", keep="\n"), err=True)
         raise typer.Exit(1) from None
     except ModuleNotFoundError as error:
         typer.echo(f"Error: {error}; commands need the extras [bench], [train] or [ray]", err=True)
@@ -64,7 +66,7 @@ def report_failures(failures: list[Path]) -> None:
     """Say which blocks failed, and end with an error if any did."""
     if failures:
         typer.echo(f"{len(failures)} blocks failed; the reasons are in {failures[0].parent}, for example:", err=True)
-        typer.echo(failures[0].read_text("utf-8", errors="replace"), err=True)
+        typer.echo(plain(failures[0].read_text("utf-8", errors="replace"), keep="\n"), err=True)
         raise typer.Exit(1)
 
 

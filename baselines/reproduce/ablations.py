@@ -210,7 +210,7 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         " it misleads most; the usual one (`exploratory`, c0 = 1) is counted beside it. The searches of the"
         " conservative cut are asked alone, outside of games: in games with these constants its premise seldom"
         " holds.",
-        tables.markdown(broken(evidence)),
+        tables.markdown(broken(evidence), as_is=["lemma"]),
         "## What it costs",
         "R_T/T, means over seeds with 95% bootstrap intervals; differences are paired. A broken lemma need not cost"
         " regret at these horizons: where a verdict says so, the part buys safety. " + TOO_FEW,
