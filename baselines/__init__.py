@@ -26,6 +26,7 @@ Inside::
     cli/           the commands
     __main__.py    the command line
     files.py       writing to disk
+    text.py        text from elsewhere, made safe to show
     pictures.py    how figures look: palette, axes, lines
 """
 

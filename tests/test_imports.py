@@ -16,7 +16,7 @@ LAYERS = (
     ("pa_env.kernel.layout", "pa_env.kernel.compiling"),
     ("pa_env.kernel*",),
     ("pa_env*",),
-    ("baselines.principal", "baselines.files", "baselines.pictures", "baselines.specs"),
+    ("baselines.principal", "baselines.files", "baselines.pictures", "baselines.specs", "baselines.text"),
     ("baselines.scripted*", "baselines.exact"),
     ("baselines.rl.policy_file", "baselines.rl.trained", "baselines.rl.view", "baselines.rl.models"),
     ("baselines.registry",),
