@@ -47,11 +47,16 @@ def _simulation(principal: str, instance: str = "uniform", agent: str = "empiric
     return play
 
 
-# What takes long to compile. The parts of a stage take about the same time, and share no function that is not compiled
-# in the stage before.
+# What takes long to compile: the kernel is compiled for each kind of game. The longest parts of a stage come first, and
+# share no function that is not compiled in the stage before.
 STAGES: tuple[dict[str, Callable[[], None]], ...] = (
     {"iid": _simulation("oracle"), "rules": _rules},
-    {"linear": _simulation("c-ipa", "unit-ball", "ols"), "episodes": _simulation("profit-target")},
+    {
+        "linear": _simulation("c-ipa", "unit-ball", "ols"),
+        "exploring": _simulation("profit-target", agent="exploratory"),
+        "other agents": _simulation("profit-target", agent="logit"),
+        "episodes": _simulation("profit-target"),
+    },
 )
 
 

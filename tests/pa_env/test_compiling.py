@@ -25,15 +25,17 @@ from pa_env.kernel.compiling import address, compiled, digest, machine_code
 from pa_env.rules import compile_rule
 
 # Plays every kind of compiled function: the kernel by held offers and by a rule of another package, and an agent that
-# explores. Prints the oracle's regret, which is 0 whatever the layout, numbers that depend on constants, and whether
-# the compiled game step was in the cache.
+# explores. All games have an agent that may explore, so that the kernel is compiled for one kind of game only. Prints
+# the oracle's regret, which is 0 whatever the layout, numbers that depend on constants, and whether the compiled game
+# was in the cache.
 PLAY = """
 import gc; gc.disable()  # which takes a fifth of the time to compile
 import json, numpy as np, baselines, pa_env
 from pa_env.kernel.hold import hold
-run = baselines.simulate("oracle", horizon=300, seed=2, checkpoints=[300])
+hardly = pa_env.make_agent("exploratory", c0=1e-300)
+run = baselines.simulate("oracle", agent=hardly, horizon=300, seed=2, checkpoints=[300])
 explored = baselines.simulate("zero", agent="exploratory", horizon=300, seed=2, checkpoints=[300])
-game = pa_env.game.Game(instance=pa_env.IID([0.3, 0.6], [0.5, 0.5], "beta"), horizon=50)
+game = pa_env.game.Game(agent=hardly, instance=pa_env.IID([0.3, 0.6], [0.5, 0.5], "beta"), horizon=50)
 game.begin(seeds=[1])
 game.hold([0.5, 0.0], 50)
 numbers = [run.regret[-1], explored.plays[-1].tolist(), game.totals()["utility"]]
