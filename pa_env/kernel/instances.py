@@ -23,6 +23,8 @@ from pa_env.kernel.layout import (
 )
 from pa_env.kernel.other_agents import begin_types
 
+MINIMAX_C = 0.5  # the gap of the family minimax is so many sqrt(K/T)
+
 
 class Family(IntEnum):
     """Families of instances; :mod:`pa_env.instances` says what each is."""
@@ -50,10 +52,9 @@ def draw_means(arrays: Arrays, i: int, family: int) -> None:
             u += 0.1 if best else 0.0
         elif family == Family.MINIMAX:
             best = a == int(uniform(key, at + 2 * n_arms) * n_arms)
-            half = min(0.25, 2.0 * math.sqrt(n_arms / arrays.rules[0].horizon)) if best else 0.0  # of the gap
             u = 0.25 + 0.5 * u
-            v = 1.0 - u + half
-            u += half
+            v = 1.0 - u
+            u += min(0.25, MINIMAX_C * math.sqrt(n_arms / arrays.rules[0].horizon)) if best else 0.0
         elif family == Family.CLUSTERED:
             centre = at + 2 * n_arms + 2 * int(uniform(key, at + 2 * n_arms + 6 + a) * 3)
             u = 0.05 + 0.9 * uniform(key, centre) + 0.1 * (u - 0.5)

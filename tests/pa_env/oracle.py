@@ -91,9 +91,8 @@ def draw_instance(family: str, key: int, k: int, horizon: int, dim: int = 0) -> 
         theta, mu = theta + 0.1 * best, 0.8 - theta + 0.1 * best
     elif family == "minimax":
         best = np.arange(k) == math.floor(uniform(key, 1 + 2 * k) * k)
-        half = min(0.25, 2 * math.sqrt(k / horizon)) * best
         theta = 0.25 + 0.5 * theta
-        theta, mu = theta + half, 1 - theta + half
+        theta, mu = theta + min(0.25, math.sqrt(k / horizon) / 2) * best, 1 - theta
     elif family == "clustered":
         centres = cluster_centres(key, k)
         chosen = [math.floor(uniform(key, 1 + 2 * k + 6 + a) * 3) for a in range(k)]
