@@ -15,8 +15,8 @@ Families, drawn anew in each episode (with Bernoulli rewards unless stated other
 - ``ipa-k5``, ``ipa-k50``: the two fixed instances of the published experiments of Scheid et al. (ICML 2024,
   arXiv 2403.03811), with unit-variance Gaussian rewards.
 - ``unit-ball`` (linear): arms, s and nu uniform in the unit ball, unit-variance Gaussian noise.
-- ``minimax``: mu_a U[0.25, 0.75] and theta_a = 1 - mu_a; one arm, drawn at random, has a theta that is larger by the gap
-  c sqrt(K/T) with c = 1/2, at most 0.25. Against an agent that knows its means it is a bandit of the lower bound
+- ``minimax``: mu_a U[0.25, 0.75] and theta_a = 1 - mu_a; one arm, drawn at random, has a theta that is larger by the
+  gap c sqrt(K/T) with c = 1/2, at most 0.25. Against an agent that knows its means it is a bandit of the lower bound
   (Auer et al. 2002; Lattimore & Szepesvari 2020, chapter 15): prices tell nothing of the best arm, and T rounds are too
   few to be sure of it, so R_T^oracle is of order sqrt(KT) on average. An agent that learns may be cheaper.
 """

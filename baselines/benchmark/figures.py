@@ -156,13 +156,14 @@ def losses_per_round(summary: pd.DataFrame, score: str = "regret", columns: str 
     )
 
 
-def heat_map(panels: Mapping[str, pd.DataFrame], title: str) -> Figure:
+def heat_map(panels: Mapping[str, pd.DataFrame], title: str, marks: Mapping[str, pd.DataFrame] | None = None) -> Figure:
     """Draw panels of loss per round side by side, on a logarithmic scale.
 
     Args:
         panels: by title; a row for each principal, the same in all panels or not, a column for each agent or task; nan
             is not played.
         title: of the figure.
+        marks: by title, what is added to the numbers of its panel, of the same shape; None: nothing.
     """
     tallest, widest = (max(panel.shape[axis] for panel in panels.values()) for axis in (0, 1))
     size = ((3.6 + 0.52 * widest) * len(panels), 1.6 + 0.3 * tallest)
@@ -176,6 +177,7 @@ def heat_map(panels: Mapping[str, pd.DataFrame], title: str) -> Figure:
         image = axes.imshow(colours, "viridis_r", norm, aspect="auto")
         for (row, column), value in np.ndenumerate(values):
             text = "–" if np.isnan(value) else f"{value:z.4f}" if value < 0.01 else f"{value:.3f}"
+            text += str(marks[name].to_numpy()[row, column]) if marks and not np.isnan(value) else ""
             dark = not np.isnan(value) and norm(max(value, LEAST)) > DARK
             axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color="white" if dark else "black")
         axes.set_xticks(range(panel.shape[1]), map(short_label, panel.columns), rotation=30, ha="right", fontsize=8)

@@ -130,13 +130,12 @@ def _mean(values: Floats) -> str:
 
 
 def _cell(results: list[dict[str, Any]], minus: Floats | None) -> str:
-    """Mean utility over seeds, less that of another principal in the same episodes."""
+    """Mean utility over seeds and episodes, less that of another principal in the same episodes."""
     errors = [result["error"] for result in results if "error" in result]
     if errors:
         return f"failed: {errors[0]}"
     base = 0.0 if minus is None else minus
-    means = np.array([(_utility(result) - base).mean() for result in results])
-    return _mean(means) if means.size > 1 else _mean(_utility(results[0]) - base)
+    return _mean(np.mean([_utility(result) for result in results], axis=0) - base)
 
 
 def page(evidence: Evidence, _: Path) -> list[str]:
@@ -159,10 +158,27 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         lines.append(f"| {' | '.join(cells)} |")
     return [
         f"{TASK}, {steps:,} rounds of training, {n_seeds} seeds, {episodes:,} evaluation episodes, the same for all."
-        " Expected utility: mean ± half a 95% interval, of a script over episodes, of a learner over seeds if there are"
-        " ten. Minutes of training and evaluation are means over seeds.",
+        " Expected utility: mean ± half a 95% interval, of a script over episodes. A learner's is over the episodes of"
+        " its seeds, each episode averaged over the seeds, so that it does not cover the luck of training: `by seed`"
+        " shows that. Minutes of training and evaluation are means over seeds.",
         "\n".join(lines),
+        "## Settings",
+        f"All play {COPIES} copies of the game side by side through `pa_env.wrappers.ForLearning`; what is not listed"
+        " is Stable-Baselines3's default. They were not searched for.",
+        "\n".join(settings()),
     ]
+
+
+def settings() -> Iterator[str]:
+    """The hyper-parameters of every learner, a line for each."""
+    yield "| learner | algorithm | policy | actions | evaluated | options |"
+    yield "|---|---|---|---|---|---|"
+    for name, learner in LEARNERS.items():
+        actions = "continuous" if learner.continuous else "rungs of prices"
+        options = ", ".join(f"{key} = {value}" for key, value in learner.options.items())
+        options += ", action noise N(0, 0.2)" if learner.algorithm == "TD3" else ""
+        cells = (learner.algorithm, learner.policy, actions, "sampled" if learner.sampled else "likeliest", options)
+        yield f"| {name} | {' | '.join(cells)} |"
 
 
 CLAIM = Claim(

@@ -1,8 +1,8 @@
 """The lower bound: what even a principal that is told everything but theta pays (the family ``minimax``).
 
 Against an agent that knows its means, a principal that is told the prices has a bandit left to play. Its regret is of
-order sqrt(KT) on instances whose gap is c sqrt(K/T) (Auer, Cesa-Bianchi, Freund & Schapire, 2002, section 5; Lattimore &
-Szepesvari, 2020, chapter 15): an average over which arm is the best one, of R_T^oracle.
+order sqrt(KT) on instances whose gap is c sqrt(K/T) (Auer, Cesa-Bianchi, Freund & Schapire, 2002, section 5; Lattimore
+& Szepesvari, 2020, chapter 15): an average over which arm is the best one, of R_T^oracle.
 """
 
 from collections.abc import Iterator
@@ -109,7 +109,8 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         f" means over runs with 95% intervals. {TOO_FEW}",
         "`ucb-told` is told the prices, `told-all-but-one` also the family and its gap: it only has to find out which"
         " arm is the best, and plays the likeliest one. `ipa` has to find the prices too. The bound says nothing of an"
-        " agent that learns: the last row is there to show that against such an agent `zero` pays next to nothing.",
+        " agent that learns: in the last row `zero` earns more than the benchmark, since an agent that does not know"
+        " its means is cheap.",
         tables.markdown(pd.DataFrame(list(rows.values()))),
         sentence({name: cells for (agent, name), cells in points.items() if agent == "oracle"}),
     ]
@@ -124,8 +125,8 @@ def sentence(points: dict[str, dict[int, Floats]]) -> str:
     }
     (name, T), least = min(shares.items(), key=lambda item: item[1])
     return (
-        f"Against the agent that knows its means the least of all cells is {least:.2f} sqrt(KT), that of `{name}` at T ="
-        f" {T:.0e}."
+        f"Against the agent that knows its means the least of all cells is {least:.2f} sqrt(KT), that of `{name}` at T"
+        f" = {T:.0e}."
     )
 
 

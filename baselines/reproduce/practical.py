@@ -111,9 +111,9 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         for each in measured
     ]
     return [
-        "Practical constants shorten the phases of the paper's algorithms. No theorem covers them. Regret per round in the"
-        " regret that each theorem bounds, against the agent that it is for; agents that explore have c0 = 1. Means over"
-        f" seeds with 95% bootstrap intervals; differences are paired. {TOO_FEW}",
+        "Practical constants shorten the phases of the paper's algorithms. No theorem covers them. Regret per round in"
+        " the regret that each theorem bounds, against the agent that it is for; agents that explore have c0 = 1. Means"
+        f" over seeds with 95% bootstrap intervals; differences are paired. {TOO_FEW}",
         sentences(measured),
         "Beyond these numbers of arms, horizons and families nothing was measured.",
         tables.markdown(pd.DataFrame(rows)),

@@ -5,21 +5,26 @@ Every horizon is a game of its own, since the algorithms know T. The points of a
 for the paper's constants; other constants and principals are in a table of their own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from baselines.benchmark import tables
 from baselines.benchmark.formatting import bracketed, number, p_value
-from baselines.benchmark.statistics import TOO_FEW, mean_interval
-from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Study, side_by_side
-from baselines.reproduce.growth import Fit, fit
+from baselines.benchmark.statistics import TOO_FEW, Estimate, mean_interval
+from baselines.reproduce import growth, phases
+from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Measurement, Study, side_by_side
+from baselines.reproduce.growth import Fit
 from baselines.tasks import Task, setting
-from pa_env.kernel.layout import Floats
+from pa_env.kernel.layout import Flags, Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SEEDS, QUICK_SEEDS = 30, 10
 C0 = 0.05  # with the paper's constants larger ones leave phase 1 only at longer horizons
@@ -87,7 +92,9 @@ PLAIN: dict[str, Any] = {"agent": "empirical-mean", "bound": ROOT}
 SCALED = ",constants=practical"
 CURVES = (
     Curve("elimination", values=half_decades(5, 8), exponent=1 / 2, **PLAIN),
-    Curve("elimination", values=half_decades(5, 7.5), exponent=1 / 2, instance="minimax", **PLAIN),
+    Curve(
+        "elimination", values=half_decades(5, 7.5), exponent=1 / 2, instance="minimax", **PLAIN | {"agent": "oracle"}
+    ),
     Curve("elimination-offline", values=half_decades(5, 7.5), exponent=1 / 2, **PLAIN),
     Curve("exploratory", values=half_decades(6, 8), exponent=2 / 3, **EXPLORES),
     Curve("exploratory-oracle", values=half_decades(5, 7), exponent=1 / 2, **KNOWS),
@@ -99,7 +106,7 @@ CURVES = (
     Curve("exploratory", values=(0.02, 0.05, 0.1, 0.2), varies="c0", **EXPLORES),
     Curve("exploratory-oracle", values=(0.02, 0.05, 0.1, 0.2), varies="c0", **KNOWS),
     Curve("elimination" + SCALED, values=half_decades(4, 7.5), **PLAIN),
-    Curve("elimination" + SCALED, values=half_decades(4, 7.5), instance="minimax", **PLAIN),
+    Curve("elimination" + SCALED, values=half_decades(4, 7.5), instance="minimax", **PLAIN | {"agent": "oracle"}),
     Curve("elimination-offline" + SCALED, values=half_decades(4, 7), **PLAIN),
     Curve("exploratory" + SCALED, values=half_decades(4, 7), **EXPLORES | {"c0": 1.0}),
     Curve("exploratory-oracle" + SCALED, values=half_decades(4, 7), **KNOWS | {"c0": 1.0}),
@@ -122,11 +129,13 @@ def curves(study: Study) -> Iterator[Curve]:
             yield replace(curve, values=short, horizon=1000, seeds=QUICK_SEEDS)
 
 
-def plan(study: Study) -> Iterator[Cell]:
-    """The points of all curves."""
+def plan(study: Study) -> Iterator[Cell | Measurement]:
+    """The points of all curves, and which of their games end in the first phase."""
     for curve in curves(study):
         for value in curve.values:
             yield Cell(curve.task(value), curve.spec(value), curve.seeds)
+            if phases.has_phases(curve.principal):
+                yield phases.measurement(curve.spec(value), curve.task(value))
 
 
 REGRETS = {"regret": "R_T", "regret_bar": "Rbar_T"}
@@ -142,12 +151,10 @@ ABOUT = (
     " earn something back. " + TOO_FEW
 )
 READING = (
-    "A bound holds for all instances, and up to a constant: a measured power below it is no contradiction, and one"
-    " above it at horizons where the first phases still last is none either. In its first phase an algorithm pays"
-    " the cap, and its regret is linear. With the paper's constants `linear` offers less than its cap only from T ="
-    " 9e7 on at d = 2, so the row shows this first part alone. `minimax` instances have a gap of 4 sqrt(K/T), as"
-    " lower bounds do: there no principal does better than sqrt(KT). A factor"
-    " sqrt(log(KT)) adds 1 / (2 log(KT)), about 0.03, to a power."
+    f"{growth.READING} With the paper's constants `linear` offers less than its cap only from T = 9e7 on at d = 2, so"
+    " its rows show this first part alone. `minimax` instances are those of the lower bound for the agent that knows"
+    " its means (`pa-bench reproduce lower-bound`). A factor sqrt(log(KT)) adds 1 / (2 log(KT)), about 0.03, to a"
+    " power."
 )
 OTHERS = (
     "No theorem covers these: the practical constants are heuristics that shorten the phases"
@@ -162,81 +169,142 @@ class CurveFit(NamedTuple):
 
     curve: Curve
     values: Floats  # (seeds, points)
-    fit: Fit
+    first: Flags  # (points,), those that end in phase 1
+    fit: Fit | None  # through the others; None if there are fewer than two
     overpaid: float
 
+    @property
+    def slope(self) -> Estimate:
+        """Of the fit, nan without one."""
+        return self.fit.slope if self.fit else Estimate(np.nan)
 
-def measure(curve: Curve, scores: CellScores) -> CurveFit:
-    """The slopes of a curve, and the share of its regret that is overpayment."""
+
+def measure(curve: Curve, scores: CellScores, in_phase_1: Mapping[str, bool] = MappingProxyType({})) -> CurveFit:
+    """The slopes of a curve, and the share of its regret that is overpayment.
+
+    Args:
+        curve: that was played.
+        scores: of its cells.
+        in_phase_1: values of measurements, which tell the games that end in the first phase.
+    """
     cells = [(curve.task(value), curve.spec(value)) for value in curve.values]
     values = side_by_side(scores.score(*cell, curve.score)[: curve.seeds] for cell in cells)
     paid = scores.score(*cells[-1], "overpayment")[: curve.seeds].mean() / np.nanmean(values[:, -1])
-    return CurveFit(curve, values, fit(curve.values, values), float(paid))
+    names = [phases.measurement(spec, task).name for task, spec in cells]
+    first = np.array([in_phase_1.get(name, False) for name in names])
+    later = ~first
+    slopes = growth.fit(np.array(curve.values)[later], values[:, later]) if later.sum() > 1 else None
+    return CurveFit(curve, values, first, slopes, float(paid))
 
 
 def table(measured: list[CurveFit]) -> str:
     """The slopes, a row for each curve."""
     rows = []
-    for curve, values, slopes, overpaid in measured:
+    for each in measured:
+        curve, slopes = each.curve, each.fit
+        marked = [f"{value:.3g}" for value, first in zip(curve.values, each.first, strict=True) if first]
         rows.append(
             {
                 "principal, agent, instances": curve.label,
                 "regret": REGRETS[curve.score],
                 "bound": curve.bound if curve.theorem else "–",
                 "grows with": f"{curve.varies} = {curve.values[0]:.3g} to {curve.values[-1]:.3g}",
-                "slope": bracketed(slopes.slope, digits=2),
+                phases.MARK: ", ".join(marked) or "–",
+                "slope": bracketed(each.slope, digits=2),
                 "theorem": "–" if curve.exponent is None else f"{curve.exponent:.2f}",
-                "local slopes": slopes.bends(),
-                "straight": p_value(slopes.straight),
-                "overpaid": f"{overpaid:.0%}",
-                "regret at the last": number(float(np.nanmean(values[:, -1]))),
-                "seeds": str(len(values)),
+                "local slopes": slopes.bends() if slopes else "–",
+                "straight": p_value(slopes.straight) if slopes else "–",
+                "overpaid": f"{each.overpaid:.0%}",
+                "regret at the last": number(float(np.nanmean(each.values[:, -1]))),
+                "seeds": str(len(each.values)),
             }
         )
     return tables.markdown(pd.DataFrame(rows))
 
 
+FAMILIES = {  # the panels of the figure, by bound
+    ROOT: "Algorithm 1",
+    EXPLORING: "Algorithm 5",
+    ORACLE: "Algorithm 6",
+    LINEAR: "Algorithm 7",
+    "": "No theorem",
+}
+AXES = {"T": "horizon T", "K": "number of arms K", "d": "dimensions d", "c0": "exploration c0"}
+
+
 def draw(measured: list[CurveFit], out: Path) -> None:
-    """Mean regret against T with the paper's constants and with others, and against K, d and c0."""
+    """A panel for each theorem and each of T, K, d and c0 that it is measured in; one more for what has no theorem."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from baselines.pictures import COLOURS, save, tidy
+    from baselines.pictures import COLOURS, save
 
-    panels = {
-        "The paper's constants": [each for each in measured if each.curve.varies == "T" and each.curve.theorem],
-        "No theorem covers these": [each for each in measured if each.curve.varies == "T" and not each.curve.theorem],
-        "In K, d and c0": [each for each in measured if each.curve.varies != "T"],
-    }
-    figure = Figure(figsize=(17, 9), layout="constrained")
+    panels: dict[tuple[str, str], list[CurveFit]] = {}
+    for each in measured:
+        panels.setdefault((each.curve.bound, each.curve.varies), []).append(each)
+    names = dict.fromkeys(each.curve.principal.split(",")[0] for each in measured)
+    colours = {name: style.colour for name, style in zip(names, COLOURS, strict=False)}
+    columns = min(3, len(panels))
+    lines = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.2 * columns, 3.9 * lines), layout="constrained")
     FigureCanvasAgg(figure)
-    for place, (title, group) in enumerate(panels.items()):
-        axes = figure.add_subplot(1, 3, place + 1)
-        tidy(axes)
-        for (curve, values, slopes, _), (colour, marker, _) in zip(group, COLOURS * 2, strict=False):
-            means, x = np.nanmean(values, axis=0), np.array(curve.values)
-            x = x if curve.varies == "T" else x / x[0]
-            power = "" if curve.exponent is None else f" (theorem: {curve.exponent:.2f})"
-            label = f"{curve.label}\nin {curve.varies}: {slopes.slope.value:.2f}{power}"
-            axes.plot(x, means, color=colour, marker=marker, markersize=5, label=label, linewidth=1.2)
-            low, high = np.array([mean_interval(column[~np.isnan(column)]) for column in values.T]).T
-            axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-            if curve.exponent is not None:
-                axes.plot(x, means[-1] * (x / x[-1]) ** curve.exponent, color=colour, linestyle="dotted", linewidth=1)
-        axes.set(xscale="log", yscale="log", title=title)
-        axes.set(
-            xlabel="horizon T" if place < 2 else "K, d or c0, relative to the smallest",
-            ylabel="regret (mean, 95% interval)",
-        )
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.09), frameon=False, fontsize=7)
-    figure.suptitle("Growth of regret; dotted lines have the slopes of the theorems", fontsize=12)
+    for place, ((bound, varies), group) in enumerate(panels.items()):
+        axes = figure.add_subplot(lines, columns, place + 1)
+        title = f"{FAMILIES[bound]}: {bound}" if bound else FAMILIES[bound]
+        axes.set(xscale="log", yscale="log", xlabel=AXES[varies], ylabel=f"{REGRETS[group[0].curve.score]}, mean")
+        axes.set_title(title, fontsize=9)
+        for each in group:
+            draw_curve(axes, each, colours[each.curve.principal.split(",")[0]])
+        draw_bound(axes, group)
+        axes.legend(frameon=False, fontsize=6.5)
+    figure.suptitle(
+        "Growth of regret, with 95% intervals. Dashed: practical constants, which no theorem covers. Hollow: the game"
+        " ends in phase 1",
+        fontsize=11,
+    )
     save(figure, out)
+
+
+def draw_curve(axes: "Axes", each: CurveFit, colour: str) -> None:
+    """A curve with its band; hollow points end in phase 1."""
+    from baselines.pictures import tidy
+
+    tidy(axes)
+    x, means = np.array(each.curve.values), np.nanmean(each.values, axis=0)
+    low, high = np.array([mean_interval(column[~np.isnan(column)]) for column in each.values.T]).T
+    other = each.curve.instance if each.curve.instance == "minimax" else ""
+    size = f", d = {each.curve.dim}" if each.curve.dim and each.curve.varies != "d" else ""
+    slope = "" if np.isnan(each.slope.value) else f" (slope {each.slope.value:.2f})"
+    name = f"{each.curve.principal.replace(SCALED, ', practical')}{size}{', ' + other if other else ''}{slope}"
+    marker = "s" if other or each.curve.dim == 3 else "o"
+    style = "dashed" if SCALED in each.curve.principal else "solid"
+    axes.plot(x, means, color=colour, linestyle=style, linewidth=1.2, marker=marker, markersize=5, label=name)
+    axes.plot(x[each.first], means[each.first], marker, color="white", markeredgecolor=colour, markersize=5)
+    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def draw_bound(axes: "Axes", group: list[CurveFit]) -> None:
+    """A labelled line with the slope of the bound, below the curves with a theorem."""
+    exponents = [each for each in group if each.curve.exponent is not None]
+    if not exponents:
+        return
+    curve, power = exponents[0].curve, exponents[0].curve.exponent or 0.0
+    x = np.array(curve.values)
+    start = 0.6 * min(float(np.nanmean(each.values[:, 0])) for each in exponents)
+    axes.plot(
+        x,
+        start * (x / x[0]) ** power,
+        color="black",
+        linestyle="dotted",
+        linewidth=1.2,
+        label=f"slope of the bound, {power:.2f}",
+    )
 
 
 def page(evidence: Evidence, path: Path) -> list[str]:
     """The tables, and the figure beside the page."""
     scores = evidence.scores
-    measured = [measure(curve, scores) for curve in curves(evidence.study)]
+    measured = [measure(curve, scores, evidence.values) for curve in curves(evidence.study)]
     covered = [each for each in measured if each.curve.theorem]
     figure = path.with_suffix(".png")
     draw(measured, figure)

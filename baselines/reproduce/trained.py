@@ -15,37 +15,55 @@ from pathlib import Path
 import numpy as np
 
 from baselines.benchmark.formatting import bracketed, plus_minus
-from baselines.benchmark.statistics import estimate, mean_ratio
-from baselines.benchmark.summaries import privileged
+from baselines.benchmark.statistics import Estimate, estimate, mean_ratio
+from baselines.benchmark.summaries import ignores_beliefs, privileged
 from baselines.benchmark.tables import REGRETS
-from baselines.registry import is_trained, label
+from baselines.registry import is_trained, label, make, principals
 from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Study
 from baselines.rl.evaluate import PLAYED_SCORES
-from baselines.tasks import tasks
+from baselines.tasks import Task, task, tasks
 from pa_env.kernel.layout import Floats
 
 Scores = dict[str, Floats]
 Tables = dict[str, dict[str, Scores]]  # by task and principal
-SUITE, EPISODES, QUICK_EPISODES = "short", 10_000, 100
+SUITE, QUICK_EPISODES = "short", 100
+EPISODES = {200: 10_000, 2000: 2_000}  # by the longest horizon that they are for
+# Games that no shipped policy was trained on: other numbers of arms, other agents, and very short ones.
+UNSEEN = (
+    *("k20-t200-uniform", "k20-t200-misaligned", "k5-t200-uniform-ucb", "k5-t200-uniform-logit"),
+    *("k5-t200-misaligned-exploratory", "k2-t8-uniform"),
+)
 # What is told the agent's beliefs, tuned for each score; the first is a principal of every task.
 YARDSTICKS = {"regret": "knows-beliefs", "expected_utility": "knows-beliefs,objective=utility"}
 
 
+def trained_on() -> tuple[str, ...]:
+    """The tasks that shipped policies were trained on, as their files say."""
+    shipped = (make(name, n_arms=2, horizon=2) for name in principals() if is_trained(name))
+    return tuple(dict.fromkeys(name for policy in shipped for name in policy.metadata["tasks"]))  # type: ignore[attr-defined]
+
+
+def played(quick: bool) -> tuple[Task, ...]:
+    """The short suite, every task of training, and some that no policy was trained on."""
+    return tasks(SUITE)[:1] if quick else tasks(SUITE, *trained_on(), *UNSEEN)
+
+
 def plan(study: Study) -> Iterator[Cell]:
     """The principals of each task and the yardsticks."""
-    episodes = QUICK_EPISODES if study.quick else study.seeds or EPISODES
-    for task in tasks(SUITE)[: 1 if study.quick else None]:
-        for spec in dict.fromkeys((*task.principals, *YARDSTICKS.values())):
-            yield Cell(replace(task, curve=False), spec, episodes)
+    for game in played(study.quick):
+        usual = next(episodes for longest, episodes in EPISODES.items() if game.horizon <= longest)
+        episodes = QUICK_EPISODES if study.quick else study.seeds or usual
+        for spec in dict.fromkeys((*game.principals, *YARDSTICKS.values())):
+            yield Cell(replace(game, curve=False), spec, episodes)
 
 
 def score_tables(cells: Iterator[Cell], scores: CellScores) -> Tables:
     """All scores of the cells that were played."""
     tables: Tables = {}
-    for task, spec, episodes in cells:
-        values = {name: scores.score(task, spec, name)[:episodes] for name in PLAYED_SCORES}
+    for game, spec, episodes in cells:
+        values = {name: scores.score(game, spec, name)[:episodes] for name in PLAYED_SCORES}
         if values["regret"].size:
-            tables.setdefault(task.name, {})[spec] = values
+            tables.setdefault(game.name, {})[spec] = values
     return tables
 
 
@@ -57,6 +75,7 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         " instances and rewards, in expected utility: theta_A - pi_A, which has the same mean and less noise."
         " `oracle` and `knows-beliefs` are privileged. The share is how much of the way from the best script to"
         f" `knows-beliefs`, which is told what the agent believes, the trained principal has come. {REGRETS}",
+        " ".join(sentences(tables)),
         gains(tables),
         "## Across tasks\n\nUtility divided by that of the best script of the task: mean over tasks, and the lowest"
         " with its task.",
@@ -72,20 +91,50 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     return parts
 
 
+def scripts(scores: dict[str, Scores]) -> list[str]:
+    """The principals of a task that are neither privileged nor trained."""
+    return [spec for spec in scores if not (privileged(spec) or is_trained(spec))]
+
+
+def richest_script(scores: dict[str, Scores]) -> str:
+    """The script with the most utility."""
+    return max(scripts(scores), key=lambda spec: scores[spec]["expected_utility"].mean())
+
+
+def sentences(tables: Tables) -> Iterator[str]:
+    """For each trained principal: the tasks in which it earns more than the best script, less, or neither for sure."""
+    for spec in dict.fromkeys(spec for scores in tables.values() for spec in scores if is_trained(spec)):
+        sides: dict[str, list[str]] = {"more": [], "less": [], "neither": []}
+        for name, scores in tables.items():
+            if spec in scores:
+                gained = gain(scores[spec], scores[richest_script(scores)])
+                side = "more" if gained.low > 0 else "less" if gained.high < 0 else "neither"
+                sides[side].append(f"{name} ({plus_minus(gained, '+')})")
+        more, less, neither = (f"{len(names)} ({', '.join(names)})" if names else "none" for names in sides.values())
+        yield (
+            f"Of {sum(map(len, sides.values()))} tasks `{spec}` earns more than the best script in {more}; less in"
+            f" {less}; not separated in {neither}."
+        )
+
+
 def gains(tables: Tables) -> str:
     """For each trained principal: utility gained on the best scripted one, and R_T relative to the best one's."""
-    heads = "task | trained principal | utility gained on | | share | R_T relative to | | share"
-    lines = [f"| {heads} |", "|---" * 8 + "|"]
+    heads = "task | trained on it | trained principal | utility gained on | | share | R_T relative to | | share"
+    lines = [f"| {heads} |", "|---" * 9 + "|"]
+    seen = trained_on()
     for name, scores in tables.items():
-        ours = list(filter(is_trained, scores))
-        rivals = [spec for spec in scores if not (privileged(spec) or spec in ours)]
-        richest = max(rivals, key=lambda spec: scores[spec]["expected_utility"].mean())
-        least = min(rivals, key=lambda spec: scores[spec]["regret"].mean())
-        for spec in ours:
+        richest = richest_script(scores)
+        least = min(scripts(scores), key=lambda spec: scores[spec]["regret"].mean())
+        for spec in filter(is_trained, scores):
             values = scores[spec]
-            earned = gain(values, scores[richest]), share(scores, spec, richest, "expected_utility")
+            earned = (
+                plus_minus(gain(values, scores[richest]), "+"),
+                share(scores, spec, richest, "expected_utility"),
+            )
             ratio = ratio_interval(values["regret"], scores[least]["regret"]), share(scores, spec, least, "regret")
-            lines.append(f"| {' | '.join((name, spec, label(richest), *earned, label(least), *ratio))} |")
+            compared = ("–",) * 3 if ignores_beliefs(task(name).agent) else (label(least), *ratio)
+            cells = (name, "yes" if name in seen else "no", spec, label(richest), *earned, *compared)
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -114,10 +163,10 @@ def share(scores: dict[str, Scores], ours: str, script: str, score: str) -> str:
     return f"{(values.mean() - theirs.mean()) / (yardstick.mean() - theirs.mean()):.0%}" if ahead else "-"
 
 
-def gain(ours: Scores, theirs: Scores) -> str:
+def gain(ours: Scores, theirs: Scores) -> Estimate:
     """Mean difference in utility over the episodes that both have, with its interval."""
     both = min(ours["regret"].size, theirs["regret"].size)
-    return plus_minus(estimate(ours["expected_utility"][:both] - theirs["expected_utility"][:both]), "+")
+    return estimate(ours["expected_utility"][:both] - theirs["expected_utility"][:both])
 
 
 def ratio_interval(ours: Floats, theirs: Floats) -> str:

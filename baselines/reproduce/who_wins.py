@@ -6,7 +6,7 @@ task: means, medians, quantiles, the share of runs that fail, and utility beside
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from baselines.benchmark.formatting import NONE, bracketed, number
 from baselines.benchmark.results import Results
 from baselines.benchmark.statistics import TOO_FEW, Estimate
 from baselines.registry import is_trained, make
+from baselines.reproduce import phases
 from baselines.reproduce.claim import Cell, Claim, Evidence, Measurement, Study
 from baselines.simulation import simulate
 from baselines.tasks import Task, tasks
@@ -26,12 +27,12 @@ from pa_env.game import Game
 from pa_env.kernel.layout import ArmRow
 
 SUITE = "who-wins"
-SEEDS = {10**3: 100, 10**4: 30, 10**5: 30}  # by horizon
+SEEDS = {10**3: 2000, 10**4: 100, 10**5: 100}  # by horizon, the same for all principals
 # Beside the principals of the suite, with the i.i.d. rewards that they are published for.
 VARIANTS = ("epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round")
-# More than 10 us a round, against some agents or all: fewer seeds, and none at the longest horizon.
+# More than 10 us a round, against some agents or all: not played at the longest horizon.
 SLOW = ("price-grid", "particle", "knows-beliefs", "explore-then-commit", "linear,constants=practical")
-SLOW_SEEDS = {10**3: 30, 10**4: 10}
+SLOW_HORIZONS = (10**3, 10**4)
 QUICK_AGENTS, QUICK_SEEDS = ("empirical-mean", "oracle"), 10
 
 PHASED = ("elimination", "elimination-offline", "exploratory", "exploratory-oracle")
@@ -50,13 +51,16 @@ ABOUT = (
     f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
     f" `oracle` and `knows-beliefs` are privileged. {TOO_FEW} {tables.REGRETS}"
 )
+MARKS = "*: the least or not separated from it; ': the game ends in phase 1; †: R_T ranks nobody"
 READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
     " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played (more than 10"
-    " microseconds a round). IQM is the interquartile mean over all runs of all agents that act on their beliefs; the"
-    " columns after it are a performance profile, the share of runs with so little regret; P is the probability that a"
-    " run of the best beats a run of this one (0.5: no difference). Intervals there are stratified paired"
-    " bootstraps; only principals and seeds that every task of the horizon has are in that table."
+    " microseconds a round). All principals of a task play the same seeds, and text, tables and figures are of these."
+    " A principal marked `phase 1` pays its cap, or searches, to the end of the game: `belgic` below T = 4e5. IQM is"
+    " the interquartile mean over all runs of all agents that act on their beliefs; the columns after it are a"
+    " performance profile, the share of runs with so little regret; P is the probability that a run of the best beats"
+    " a run of this one (0.5: no difference). Intervals there are stratified paired bootstraps; only principals and"
+    " seeds that every task of the horizon has are in that table."
 )
 LOST = (
     "Runs in which the arm with the largest theta + mu is no longer active in the last phase, `uniform` instances with"
@@ -78,15 +82,14 @@ def line_up(quick: bool = False) -> Iterator[tuple[Task, str]]:
     for task in chosen:
         scripted = (spec for spec in task.principals if not is_trained(spec))
         for principal in (*scripted, *(VARIANTS if task.dim is None else ())):
-            if principal not in SLOW or task.horizon in SLOW_SEEDS:
+            if principal not in SLOW or task.horizon in SLOW_HORIZONS:
                 yield task, principal
 
 
 def cells(study: Study) -> Iterator[Cell]:
-    """The line-up, each on its number of seeds."""
+    """The line-up, all principals of a task on the same seeds."""
     for task, principal in line_up(study.quick):
-        seeds = (SLOW_SEEDS if principal in SLOW else SEEDS)[task.horizon]
-        yield Cell(task, principal, QUICK_SEEDS if study.quick else study.seeds or seeds)
+        yield Cell(task, principal, QUICK_SEEDS if study.quick else study.seeds or SEEDS[task.horizon])
 
 
 def losses(study: Study) -> Iterator[Measurement]:
@@ -98,8 +101,11 @@ def losses(study: Study) -> Iterator[Measurement]:
 
 
 def plan(study: Study) -> Iterator[Cell | Measurement]:
-    """The cells, and the best arms lost."""
-    yield from cells(study)
+    """The cells, which of their games end in the first phase, and the best arms lost."""
+    for cell in cells(study):
+        yield cell
+        if phases.has_phases(cell.principal):
+            yield phases.measurement(cell.principal, cell.task)
     yield from losses(study)
 
 
@@ -124,14 +130,29 @@ def losses_table(evidence: Evidence) -> str:
     return tables.markdown(pd.DataFrame(list(rows.values())))
 
 
-def ranking(part: pd.DataFrame, horizon: int) -> str:
-    """The table of a task, of which ``part`` is the summary: per round, the best first."""
+def in_phase_1(evidence: Evidence) -> set[tuple[str, str]]:
+    """The cells whose games end in the first phase, by the names of the task and of the principal."""
+    labels = evidence.cells.labels
+    cases = [cell for cell in cells(evidence.study) if phases.has_phases(cell.principal)]
+    ended = (evidence.values[phases.measurement(cell.principal, cell.task).name] for cell in cases)
+    return {(cell.task.name, labels[cell.principal]) for cell, first in zip(cases, ended, strict=True) if first}
+
+
+def ranking(part: pd.DataFrame, horizon: int, first: Set[tuple[str, str]] = frozenset()) -> str:
+    """The table of a task, per round, the best first.
+
+    Args:
+        part: its summary.
+        horizon: its rounds.
+        first: tasks and principals whose games end in the first phase, which are marked.
+    """
     lines = []
     for row in tables.records(part):
         shares = {score: bracketed(Estimate.of(row, score).over(horizon), digits=4) for score in SHOWN}
         lines.append(
             {
-                "principal": tables.name(row),
+                "principal": tables.name(row)
+                + (f" ({phases.MARK})" if (row["task"], row["principal"]) in first else ""),
                 "utility/T": shares["utility"],
                 "utility/T - best": _difference(row, "utility", shares),
                 "R_T/T": shares["regret"] + ("†" if row["beliefs_ignored"] else ""),
@@ -206,6 +227,30 @@ def across(rows: pd.DataFrame) -> str:
     return tables.markdown(pd.DataFrame(lines))
 
 
+def marks(group: pd.DataFrame, first: Set[tuple[str, str]], panel: pd.DataFrame) -> pd.DataFrame:
+    """What stands behind the numbers of a heat map: * for the best and what is not separated from it, ' for phase 1.
+
+    Args:
+        group: summary of the tasks of the panel.
+        first: tasks and principals whose games end in the first phase.
+        panel: the numbers, in whose order the marks are.
+    """
+    signs = [
+        ("*" if _level(row) else "") + ("'" if (row["task"], row["principal"]) in first else "")
+        for row in tables.records(group)
+    ]
+    wide = group.assign(sign=signs).pivot(index="principal", columns="agent", values="sign").fillna("")
+    plain = [[name.removesuffix(" (privileged)") for name in panel.index], [name.removesuffix("†") for name in panel]]
+    return wide.reindex(index=plain[0], columns=plain[1])
+
+
+def _level(row: Mapping[str, Any]) -> bool:
+    """True for the least R_T of a task and for what is not separated from it."""
+    if row["privileged"] or row["beliefs_ignored"] or pd.isna(row["regret_difference"]):
+        return False
+    return bool(row["regret_best"] or not summaries.is_separated(row, "regret"))
+
+
 def planned(results: Results, study: Study) -> pd.DataFrame:
     """The rows of the cells that this command plays, on its seeds: a folder may have more, of an earlier command."""
     seeds = {(cell.task.name, results.labels[cell.principal]): cell.seeds for cell in cells(study)}
@@ -219,7 +264,7 @@ def page(evidence: Evidence, path: Path) -> list[str]:
     from baselines.benchmark.figures import heat_map, losses_per_round
     from baselines.pictures import save
 
-    rows = planned(evidence.cells, evidence.study)
+    rows, first = planned(evidence.cells, evidence.study), in_phase_1(evidence)
     summary = summaries.summarise(rows)
     summary = summary.join(rows.drop_duplicates("task").set_index("task")["instance"], on="task")
     parts = [ABOUT, READING]
@@ -227,7 +272,8 @@ def page(evidence: Evidence, path: Path) -> list[str]:
         kinds = dict(list(part.groupby("instance", sort=False)))
         panels = {PANELS[kind]: losses_per_round(group, columns="agent") for kind, group in kinds.items()}
         figure = path.with_name(f"{path.stem}-t1e{round(math.log10(horizon))}.png")
-        save(heat_map(panels, f"Regret per round at T = {horizon:,}"), figure)
+        signs = {PANELS[kind]: marks(group, first, panels[PANELS[kind]]) for kind, group in kinds.items()}
+        save(heat_map(panels, f"R_T/T at T = {horizon:,}, {part['seeds'].min()} seeds. {MARKS}", signs), figure)
         parts += [f"## T = {horizon:,}", f"![Regret per round, principals by agents]({figure.name})"]
         for kind, group in kinds.items():
             parts += [f"On {PANELS[kind]}: {verdict(group)}"]
@@ -235,7 +281,7 @@ def page(evidence: Evidence, path: Path) -> list[str]:
             final = rows[(rows["rounds"] == horizon) & (rows["horizon"] == horizon) & (rows["instance"] == kind)]
             parts += [f"### Across agents, {PANELS[kind]}, T = {horizon:,}", across(final)]
         for task, group in part.groupby("task", sort=False):
-            parts += [f"### {task}", tables.about(task, rows[rows["task"] == task]), ranking(group, horizon)]
+            parts += [f"### {task}", tables.about(task, rows[rows["task"] == task]), ranking(group, horizon, first)]
     return [*parts, "## The best arm lost", LOST, losses_table(evidence)]
 
 

@@ -96,7 +96,9 @@ def worst_instance(principal: str, agent: str, sizes: Sizes) -> Floats:
 
 
 def worst_case(principal: str, agent: str, sizes: Sizes) -> dict[str, Any]:
-    """The worst instance found, with R_T of the principal, of the theorem's algorithm and of ``zero`` on fresh seeds."""
+    """The worst instance found, with R_T of the principal, of the theorem's algorithm and of ``zero`` on fresh"
+    " seeds.
+    """
     means = worst_instance(principal, agent, sizes)
     fresh = FRESH_SEEDS[: sizes.fresh]
     return {
@@ -174,8 +176,8 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     return [
         f"The instance (K = {N_ARMS}, Bernoulli rewards) on which each principal has the largest mean R_T at T ="
         f" {sizes.horizon:,}: {sizes.first} drawn at random, then {sizes.generations} generations of {CHILDREN} small"
-        f" changes of the {PARENTS} worst, on {len(TRIED_SEEDS)} seeds each. A search finds a bad instance, not the worst"
-        f" there is. Means over fresh seeds with 95% bootstrap intervals. {TOO_FEW}",
+        f" changes of the {PARENTS} worst, on {len(TRIED_SEEDS)} seeds each. A search finds a bad instance, not the"
+        f" worst there is. Means over fresh seeds with 95% bootstrap intervals. {TOO_FEW}",
         tables.markdown(pd.DataFrame(found)),
         "## The same instances in longer games",
         "R_T/T. The first principal of each block is the one that the instance was searched for; the next has a theorem"

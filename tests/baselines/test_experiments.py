@@ -177,7 +177,7 @@ def test_who_wins_has_the_whole_suite_and_the_variants_of_epsilon_greedy() -> No
     assert list(dict.fromkeys(made.name for made, _ in line_up)) == [made.name for made in tasks("who-wins")]
     for made in tasks("who-wins"):
         playing = [spec for task_, spec in line_up if task_.name == made.name]
-        slow = set() if made.horizon in who_wins.SLOW_SEEDS else set(who_wins.SLOW)
+        slow = set() if made.horizon in who_wins.SLOW_HORIZONS else set(who_wins.SLOW)
         trained = {spec for spec in task(made.name).principals if spec.startswith("ppo")}
         added = set() if made.dim else set(who_wins.VARIANTS)
         assert set(playing) == {*task(made.name).principals, *added} - slow - trained

@@ -1,5 +1,6 @@
 """The comparison of trained and scripted principals."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ SMALL = replace(task("k3-t100-uniform"), principals=("zero", "epsilon-greedy", "
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trained, "tasks", lambda _: (SMALL,))
+        patch.setattr(trained, "played", lambda _: (SMALL,))
         yield trained.CLAIM.measure(Study(tmp_path_factory.mktemp("out"), "unused", seeds=20, workers=1, quiet=True))
 
 
@@ -48,6 +49,26 @@ def test_what_is_kept_is_a_benchmark_and_not_played_again(
     assert again[SMALL.name]["zero"]["utility"].tolist() == tables[SMALL.name]["zero"]["utility"][:15].tolist()
 
 
+def test_every_task_of_training_and_others_are_on_the_page() -> None:
+    """So that no sentence speaks of "all tasks" while losses are left out."""
+    names = [game.name for game in trained.played(quick=False)]
+    assert set(trained.trained_on()) <= set(names)
+    assert set(trained.UNSEEN) <= set(names)
+    assert not set(trained.UNSEEN) & set(trained.trained_on())
+    assert "k5-t200-uniform-oracle" in names
+
+
+def test_losses_are_named_beside_wins() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.normal(10, 1, 50)
+    games = {
+        name: {spec: {"expected_utility": base + more} for spec, more in (("zero", 0.0), ("ppo", gained))}
+        for name, gained in (("one", 1.0), ("two", -1.0), ("three", rng.normal(0, 1, 50)))
+    }
+    (text,) = trained.sentences(games)
+    assert re.fullmatch(r"Of 3 tasks .* more .* 1 \(one .*; less in 1 \(two .*; not separated in 1 \(three .*", text)
+
+
 def test_every_short_task_has_a_trained_principal() -> None:
     assert all(any(map(is_trained, each.principals)) for each in tasks(trained.SUITE))
 
@@ -57,7 +78,8 @@ def test_the_page(evidence: Evidence, tables: trained.Tables, tmp_path: Path) ->
     scores = tables[SMALL.name]
     gain = np.mean(scores["ppo"]["expected_utility"] - scores["zero"]["expected_utility"])
     assert gain > 0
-    line = next(line for line in text.splitlines() if line.startswith("| k3-t100-uniform | ppo "))
+    line = next(line for line in text.splitlines() if line.startswith("| k3-t100-uniform | no | ppo "))
+    assert f"Of 1 tasks `ppo` earns more than the best script in 1 (k3-t100-uniform (+{gain:.3f}" in text
     assert f"+{gain:.3f} ±" in line or f"+{gain:.2f} ±" in line
     assert scores["zero"]["regret"].mean() < scores["epsilon-greedy"]["regret"].mean()
     ratio = scores["ppo"]["regret"].mean() / scores["zero"]["regret"].mean()

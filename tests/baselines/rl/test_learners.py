@@ -33,7 +33,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_learner_has_its_row_and_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evidence = learners.CLAIM.measure(study(tmp_path))
-    text = learners.page(evidence, tmp_path)[-1]
+    text = learners.page(evidence, tmp_path)[1]
+    assert all(f"| {name} | " in "\n".join(learners.settings()) for name in LEARNERS)
     rows = [line.split(" | ")[0].strip("| `") for line in text.splitlines() if line.startswith("| ")]
     assert rows == ["principal", *learners.SCRIPTS, *LEARNERS]
     assert "failed" not in text
@@ -48,7 +49,7 @@ def test_what_fails_is_shown_as_failed(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(learners, "LEARNERS", {"A2C": failing})
     evidence = learners.CLAIM.measure(study(tmp_path, seeds=2))
     assert len(evidence.values) == 2
-    line = learners.page(evidence, tmp_path)[-1].splitlines()[-1]
+    line = learners.page(evidence, tmp_path)[1].splitlines()[-1]
     assert line.startswith("| A2C | failed: ValueError: Expected parameter logits")
     assert line.endswith("failed, failed | 0.0 |")
     assert not any("\n" in value["error"] for value in evidence.values.values())

@@ -1,0 +1,44 @@
+"""Which games end in the first phase: there an algorithm pays its cap or still searches, and its regret is linear in T.
+
+A slope says something of an algorithm only from horizons on that its first phase leaves.
+"""
+
+from baselines.registry import PRINCIPALS
+from baselines.reproduce.claim import Measurement
+from baselines.scripted.paper.linear import LinearElimination
+from baselines.scripted.paper.phased import Phased
+from baselines.scripted.peers.belgic import Belgic
+from baselines.simulation import simulate
+from baselines.specs import parse
+from baselines.tasks import Task
+
+MARK = "phase 1"
+LONGEST = 10**7  # games that are played for this; longer ones are taken to be as far as that
+CAP_UNTIL = 9 * 10**7  # `linear` with the paper's constants offers its cap in all phases of shorter games (d = 2)
+
+
+def has_phases(principal: str) -> bool:
+    """True for a principal (its spec) whose first part pays much more than the rest."""
+    kind = PRINCIPALS.get(parse(principal).place)
+    return kind is not None and issubclass(kind, Phased | Belgic)
+
+
+def ends_in_phase_1(principal: str, task: Task) -> bool:
+    """Play a game, and tell whether it ends in the first phase of the principal.
+
+    The length of that phase hardly depends on the seed, so one game tells.
+    """
+    kind, practical = PRINCIPALS[parse(principal).place], "practical" in principal
+    horizon = min(task.horizon, LONGEST)
+    if issubclass(kind, Belgic):
+        belgic = Belgic(task.n_arms, task.horizon)
+        return belgic.n_arms * belgic.batches * belgic.batch >= task.horizon
+    if issubclass(kind, LinearElimination) and not practical:
+        return task.horizon < CAP_UNTIL
+    run = simulate(principal, task.instance, task.make_agent(), horizon, seed=0, checkpoints=[horizon])
+    return len(run.phases) < 2
+
+
+def measurement(principal: str, task: Task) -> Measurement:
+    """Whether a game ends in the first phase, as a measurement of a claim."""
+    return Measurement(f"phase 1, {principal}, {task.name}", ends_in_phase_1, (principal, task))
