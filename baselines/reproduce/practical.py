@@ -25,8 +25,8 @@ AGENTS = {  # of each principal, with the score that its theorem bounds
     "exploratory-oracle": ("exploratory-oracle", "regret_bar"),
 }
 REGRETS = {"regret": "R_T", "regret_bar": "Rbar_T"}
-SIZES, HORIZONS, FAMILIES = (5, 20, 50), (10**4, 10**5, 10**6), ("uniform", "misaligned", "gap")
-LINEAR_HORIZONS = (10**4, 10**5)  # K = 5, d = 2
+SIZES, HORIZONS, FAMILIES = (5, 20, 50), (10**4, 10**5), ("uniform", "misaligned", "gap")
+LINEAR_HORIZONS = (10**4,)  # K = 5, d = 2
 SEEDS, LINEAR_SEEDS, QUICK_SEEDS = 30, 10, 10
 PRACTICAL = ",constants=practical"
 

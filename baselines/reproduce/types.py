@@ -213,6 +213,7 @@ def growth_sentence(growth: Fit) -> str:
     else:
         place = "below it" if slope.high < BOUND else "not separated from it"
     falling = f", {'falling' if local[-1] < local[0] else 'not falling'} from point to point ({growth.bends()})"
+    falling = falling if len(local) > 1 else ""
     return (
         f"The slope of log regret against log T is {bracketed(slope, digits=3)}, where the bound has {BOUND:.3f}:"
         f" {place}{falling}. A bound holds up to a constant and logarithms, so a slope above it at these horizons is no"

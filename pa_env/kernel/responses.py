@@ -3,7 +3,7 @@
 R_T compares with the best offer for a greedy agent that has the same beliefs. Against an agent that does not maximise
 it may be negative: the principal earns more from an agent that errs towards its favourite arms than from a greedy one.
 The score ``regret_response`` compares with the best offer for the agent's own law in each round instead, so that its
-expectation in a round, given the past, is never negative:
+expectation in a round, given the past, is at least 0, exact ties of exploring agents aside:
 
 - greedy agents (also those of types, and UCB with its indices for means): max_a theta_a - pi*_a, as in R_T;
 - exploring agents: max_a (1 - p_t)(theta_a - pi*_a) + p_t x (what exploration earns while a is the maximiser), over

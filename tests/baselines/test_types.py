@@ -7,7 +7,9 @@ import pytest
 from scipy.optimize import brentq
 
 import baselines
+from baselines.benchmark.statistics import Estimate
 from baselines.reproduce import own_regret, types
+from baselines.reproduce.growth import Fit
 from baselines.scripted.peers.price_grid import LAYOUT, GridEntry, PriceGrid, price_grid_rule
 from pa_env import make_agent
 from pa_env.kernel.draws import U64, uniform
@@ -64,9 +66,35 @@ def test_its_probabilities_sum_to_one() -> None:
 
 
 @pytest.mark.parametrize("name", ["zero", "ipa", "profit-target", "bracket-ucb", "price-grid"])
-def test_greedy_types_leave_a_regret_that_does_not_shrink(name: str) -> None:
+def test_registered_principals_miss_a_fixed_window_of_greedy_types(name: str) -> None:
     for horizon in (2000, 20_000):
         assert types.greedy_regrets(name, horizon, 3).mean() > 0.14 * horizon
+
+
+def test_a_fixed_window_is_no_lower_bound() -> None:
+    """A principal that bisects finds it: its regret a round vanishes."""
+    shares = [types.greedy_regrets("bisect", horizon, 3).mean() / horizon for horizon in (10**4, 10**5, 10**6)]
+    assert shares[0] < 0.06
+    assert shares[2] < 0.1 * shares[0]
+
+
+@pytest.mark.parametrize("name", ["bisect-fast", "zero"])
+def test_a_window_as_narrow_as_the_game_is_long_is_not_found(name: str) -> None:
+    for horizon in (10, 40):
+        assert types.window_regrets(name, horizon, 40).mean() > 0.1 * horizon
+
+
+def test_the_slope_is_set_beside_the_bound_by_its_interval() -> None:
+    fits = {
+        "above it": Fit(Estimate(0.747, 0.741, 0.753), (0.8, 0.7), 0.1),
+        "below it": Fit(Estimate(0.6, 0.5, 0.65), (0.6, 0.6), 0.1),
+        "not separated from it": Fit(Estimate(0.66, 0.6, 0.7), (0.6, 0.7), 0.1),
+        "with too few runs for an interval": Fit(Estimate(0.66), (0.66,), np.nan),
+    }
+    for place, fit in fits.items():
+        assert f"0.667: {place}" in types.growth_sentence(fit)
+    assert "falling from point to point (0.80, 0.70)" in types.growth_sentence(fits["above it"])
+    assert "not falling" in types.growth_sentence(fits["below it"])
 
 
 def test_the_growth_against_logit_types() -> None:

@@ -1,0 +1,148 @@
+"""What pages and docstrings claim: sentences come from tables, and what was shown to be false is not said again."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import baselines
+from baselines.benchmark.statistics import Estimate
+from baselines.registry import PRINCIPALS
+from baselines.reproduce import ablations, lower_bound, phases, practical, table1, theorems, who_wins, worst_case
+from baselines.reproduce.claim import Cell, Study
+from baselines.tasks import setting, task
+from pa_env import IID, make_agent
+from pa_env.game import Game
+
+ROOT = Path(__file__).parents[2]
+FULL = Study(Path("unused"), "unused")
+# Sentences with a counterexample, each beside what it fails on.
+FALSE = {
+    r"no principal (can find|does better|finds)": "`zero` has R_T near 0 against empirical-mean on minimax instances",
+    r"no principal can do better\b": "a bound is for the worst instance",
+    r"regret of\s+order \S+ cannot be avoided": "true of the agent that knows its means, on average",
+    r"make linear regret unavoidable": "a fixed window is found by bisection",
+    r"lowers the regret of all of them": "with 50 arms practical constants raise some",
+    r"needs T of about\s+10\^6": "elimination beats zero from about 3e6 on",
+    r"never below 0\.993": "ppo earns less than scripts in tasks that were left out",
+    r"its expectation in a round is never negative": "it is at exact ties",
+    r"In short games the best principals are those without a theorem": "so it is at 1e6 and 1e7",
+    r"grows like T\^0\.48": "the slope bends: 0.67, 0.42, 0.37",
+    r"bound is met where the\s+measured power is at most": "a bound is for all instances, and up to a constant",
+}
+TEXTS = [
+    ROOT / "README.md",
+    *(ROOT / "docs").rglob("*.md"),
+    *(path for package in ("pa_env", "baselines") for path in (ROOT / package).rglob("*.py")),
+]
+
+
+@pytest.mark.parametrize("sentence", FALSE)
+def test_false_sentences_are_not_said_again(sentence: str) -> None:
+    guilty = [
+        path for path in TEXTS if "_build" not in path.parts and re.search(sentence, path.read_text("utf-8"), re.I)
+    ]
+    assert not guilty, FALSE[sentence]
+
+
+def test_told_everything_but_theta_a_principal_still_pays_on_minimax_instances() -> None:
+    for name in ("told-all-but-one", "ucb-told"):
+        shares = lower_bound.regrets(name, "oracle", 2000, 100) / np.sqrt(lower_bound.N_ARMS * 2000)
+        assert shares.mean() > 0.2
+    assert lower_bound.regrets("zero", "empirical-mean", 2000, 100).mean() < 0  # the bound is not for this agent
+
+
+def test_the_gap_of_minimax_is_too_small_to_be_found_for_sure() -> None:
+    horizon = 10**4
+    run = baselines.simulate("ipa", "minimax", "oracle", horizon=horizon, seeds=range(100))
+    games = Game(5, horizon, "oracle", "minimax", copies=100, observe=False)
+    games.begin(seeds=list(range(100)))
+    best = (games.arrays.arms[:, 0] + games.arrays.arms[:, 1]).argmax(axis=1)
+    assert (run.plays[:, -1].argmax(axis=1) == best).mean() < 0.8
+
+
+def test_regret_response_can_be_negative_at_ties() -> None:
+    """As the page of scores says, with these numbers."""
+    game = Game(agent=make_agent("exploratory"), instance=IID(mu=[0.5] * 3, theta=[1.0, 0.0, 0.0]), observe=False)
+    game.begin(seeds=[0])
+    game.play(np.zeros((1, 3)))
+    text = (ROOT / "docs/scores.md").read_text("utf-8")
+    number = float(re.search(r"is (-0\.\d+) in the first round", text)[1])  # type: ignore[index]
+    assert game.totals()["regret_response"] == pytest.approx(number, abs=0.005)
+
+
+def test_where_practical_constants_do_not_help_is_named() -> None:
+    def measured(principal: str, name: str, low: float, high: float) -> practical.Measured:
+        return practical.Measured(practical.Pair(principal, task(name), "regret", 30), "", "", Estimate(0.0, low, high))
+
+    text = practical.sentences(
+        [
+            measured("exploratory", "k5-t1e4-uniform", -2, -1),
+            measured("exploratory", "k50-t1e4-uniform", 1, 2),
+            measured("exploratory", "k50-t1e4-gap", -1, 2),
+            measured("elimination", "k5-t1e4-uniform", -2, -1),
+        ]
+    )
+    assert text == (
+        "They lower the regret of `exploratory` in 1 of 3 settings; not in k50-t1e4-uniform (higher), k50-t1e4-gap (not"
+        " separated). They lower the regret of `elimination` in 1 of 1 settings."
+    )
+
+
+def test_the_worst_instance_is_worse_than_most_and_confirmed_on_fresh_seeds() -> None:
+    sizes = worst_case.Sizes(500, 12, 1, (500, 1000), 20, 20)
+    found = worst_case.worst_case("profit-target", "oracle", sizes)
+    usual = baselines.simulate("profit-target", "uniform", "oracle", horizon=500, seeds=range(50)).regret.mean()
+    assert np.mean(found["confirmed"]) > usual
+    assert not set(worst_case.TRIED_SEEDS) & set(worst_case.FRESH_SEEDS)
+    assert set(found["longer"]) == {"profit-target", "elimination", "elimination,constants=practical", "zero"}
+
+
+def test_slopes_leave_out_the_first_phase() -> None:
+    assert not phases.has_phases("ipa")
+    game = setting("empirical-mean", "uniform", 5, 10**4)
+    assert phases.ends_in_phase_1("elimination", game)
+    assert not phases.ends_in_phase_1("elimination,constants=practical", game)
+    assert phases.ends_in_phase_1("belgic", setting("ucb", "uniform", 5, 10**5))
+    assert not phases.ends_in_phase_1("belgic", setting("ucb", "uniform", 5, 10**6))
+    assert phases.ends_in_phase_1("linear", setting("ols", "unit-ball", 5, 10**6, dim=2))
+
+    class Scores:
+        def score(self, made: object, spec: str, name: str = "regret") -> np.ndarray:
+            return np.linspace(1, 2, 30) * made.horizon  # type: ignore[attr-defined]
+
+    curve = theorems.Curve("elimination", "empirical-mean", (10**4, 10**5, 10**6), "", 0.5, seeds=30)
+    first = {phases.measurement("elimination", curve.task(10**4)).name: True}
+    measured = theorems.measure(curve, Scores(), first)  # type: ignore[arg-type]
+    assert measured.first.tolist() == [True, False, False]
+    assert measured.fit is not None
+    assert len(measured.fit.local) == 1
+
+
+def test_the_horizons_of_a_row_and_the_principals_of_a_table_share_their_seeds() -> None:
+    counts: dict[tuple[str, str], set[int]] = {}
+    for cell in table1.plan(FULL):
+        if isinstance(cell, Cell) and cell.task.horizon not in table1.LONG:
+            agent = cell.task.agent, cell.task.instance, cell.principal
+            counts.setdefault(agent, set()).add(cell.seeds)  # type: ignore[arg-type]
+    assert all(len(seeds) == 1 for seeds in counts.values())
+    by_task: dict[str, set[int]] = {}
+    for cell in who_wins.cells(FULL):
+        by_task.setdefault(cell.task.name, set()).add(cell.seeds)
+    assert all(len(seeds) == 1 for seeds in by_task.values())
+
+
+def test_verdicts_are_corrected_for_their_number() -> None:
+    assert ablations.corrected(np.array([0.01, 0.04, np.nan, 0.03])).tolist() == pytest.approx(
+        [0.03, 0.06, np.nan, 0.06], nan_ok=True
+    )
+    rng = np.random.default_rng(0)
+    luck = [min(ablations.corrected(rng.uniform(size=13))) < ablations.LEVEL for _ in range(2000)]
+    assert np.mean(luck) == pytest.approx(0.05, abs=0.02)
+
+
+def test_every_principal_with_phases_is_known() -> None:
+    assert {name for name in PRINCIPALS if phases.has_phases(name)} == {
+        *("elimination", "elimination-offline", "exploratory", "exploratory-oracle", "linear", "belgic")
+    }
