@@ -17,6 +17,7 @@ Inside::
     trained.py       trained principals beside scripts
     learners.py      learners from scratch beside scripts
     growth.py        how a regret grows
+    phases.py        which games end in the first phase
 """
 
 from baselines.reproduce import (
