@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from baselines.benchmark import pool, ray
 from baselines.benchmark.blocks import NO_OBJECTS, Block, BlockResult
+from baselines.benchmark.isolation import check_can_isolate, check_isolated
 from baselines.benchmark.plan import Plan
 from baselines.benchmark.store import locked
 from baselines.registry import Description
@@ -32,6 +33,8 @@ class Engine(NamedTuple):
     """Seconds for each block."""
     address: str | None = None
     """Of a Ray cluster; None: one is started on this machine."""
+    isolated: bool = False
+    """Whether users' principals are played again in processes that hold no game, and compared."""
 
     def check(self) -> None:
         """Raise if it can't play."""
@@ -76,6 +79,8 @@ def run(
     engine.check()
     if trace and engine.name != "local":
         raise ValueError(f"trace is for engine = 'local', and this is engine = {engine.name!r}")
+    if engine.isolated:
+        check_can_isolate(planned.blocks)
     failures: list[Path] = []
     with locked(out) as store:
         store.enter(planned.blocks, command, planned.described, overwrite)
@@ -88,7 +93,8 @@ def run(
                 if block in absent
             ]
         with show_progress(planned.blocks, missing, quiet) as progress:
-            for result in engine.play(missing, planned.described):
+            for played in engine.play(missing, planned.described):
+                result = check_isolated(played, engine.timeout) if engine.isolated else played
                 store.keep(result)
                 progress.advance(result.block)
                 if result.data is None:

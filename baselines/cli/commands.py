@@ -114,6 +114,11 @@ def run(
         callback=_read_config,
         help='TOML file with options that are not given here, as in task = ["tiny"].',
     ),
+    isolated: bool = typer.Option(
+        False,
+        help="Play your own principals again, round by round, in a process that holds no game; blocks whose offers or"
+        " scores differ fail. It takes about a millisecond a round.",
+    ),
     trace: bool = typer.Option(False, help="Keep every round too, in the folder traces of the results."),
     quiet: bool = QUIET,
     json: bool = AS_JSON,
@@ -142,7 +147,7 @@ def run(
         if final_only:
             chosen = tuple(replace(each, curve=False) for each in chosen)
         planned = make_plan(chosen, principal, seeds)
-        player = sweep.Engine(engine, workers, timeout, address)
+        player = sweep.Engine(engine, workers, timeout, address, isolated)
         failures = sweep.run(planned, out, _full_command(context), player, overwrite, quiet, trace)
         if len(failures) < len(planned.blocks):
             results = report.load(out)

@@ -1,5 +1,6 @@
 """Users' own principals that misbehave: each fails by itself, is named, and the others are played."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,11 @@ from typer.testing import CliRunner
 
 from baselines.__main__ import app
 from baselines.benchmark import blocks
+from baselines.benchmark.blocks import Block
+from baselines.benchmark.isolation import check_can_isolate
 from baselines.registry import make
 from baselines.specs import parse
+from baselines.tasks import task
 
 from .helpers import contents
 
@@ -235,3 +239,33 @@ def test_one_that_ends_its_process_when_it_is_made(harmful: str) -> None:
     assert code == 1
     assert f"{harmful}:EndsAtOnce can't play task tiny: it ended its process" in output
     assert not Path("out").exists()
+
+
+PEEKING = """
+import gc
+from baselines import Principal, hold
+from pa_env.game import Game
+
+class Honest(Principal):
+    def rounds(self):
+        while True:
+            yield hold(int(self.rng.integers(self.n_arms)), float(self.rng.random()), rounds=3)
+
+class Peeks(Principal):
+    def rounds(self):
+        games = [each for each in gc.get_objects() if type(each) is Game]
+        yield hold(0, 0.9 if games else 0.1, rounds=self.horizon)
+"""
+
+
+def test_one_that_looks_for_the_game_is_found_out_where_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(PEEKING)
+    named = [f"{tmp_path / 'own.py'}:{name}" for name in ("Honest", "Peeks")]
+    code, output = run(*named, "ipa", out=tmp_path / "out", options=("--seeds", "2", "--isolated"))
+    assert code == 1
+    assert "1 blocks failed" in output
+    assert "Peeks in task tiny, seeds 0 to 1: played again in a process without a game, seed 0 has other" in output
+    assert len(list((tmp_path / "out" / "blocks").iterdir())) == 2
+    block = Block(replace(task("k3-t100-uniform"), agent="own.py:Mine"), "zero", range(1))
+    with pytest.raises(ValueError, match="isolated is for agents and instances of this package, not for own.py:Mine"):
+        check_can_isolate([block])
