@@ -7,6 +7,7 @@ Inside::
     pool.py        local processes that play blocks
     warm.py        what they share
     ray.py         Ray, likewise
+    isolation.py   principals played again without a game in their process
     sweep.py       a whole benchmark, by any engine, and its progress
     store.py       the folder of results
     manifest.py    benchmark.json: what made the results
