@@ -15,7 +15,7 @@ from baselines.benchmark.statistics import log_slope
 from baselines.principal import Phase
 from baselines.registry import PRINCIPALS
 from baselines.reproduce import ablations, growth, lemma_counts, table1, theorems, who_wins
-from baselines.reproduce.claim import CellScores, Study
+from baselines.reproduce.claim import Cell, CellScores, Study
 from baselines.scripted.paper.ablations import NoAsymmetricCheck
 from baselines.scripted.paper.elimination import Elimination
 from baselines.tasks import task, tasks
@@ -44,11 +44,12 @@ def page_of(name: str, tmp_path: Path) -> str:
 
 def test_table_1_has_every_row_of_the_paper() -> None:
     assert [row.exponent for row in table1.ROWS] == [1 / 2, 1 / 2, 1 / 2, 11 / 12, 1 / 2, 2 / 3, 1 / 2, 2 / 3]
-    played = {(cell.principal.split(",")[0], cell.task.agent.split(",")[0]) for cell in table1.plan(FULL)}
+    cells = [each for each in table1.plan(FULL) if isinstance(each, Cell)]
+    played = {(cell.principal.split(",")[0], cell.task.agent.split(",")[0]) for cell in cells}
     for row in table1.ROWS:
         agents = {"oracle", "ols"} if row.linear else {"oracle", "empirical-mean", "exploratory-oracle", "exploratory"}
         assert {agent for name, agent in played if name == row.principal} == agents
-    longest = [cell for cell in table1.plan(FULL) if cell.task.horizon == 10**9]
+    longest = [cell for cell in cells if cell.task.horizon == 10**9]
     assert [cell.principal for cell in longest] == ["exploratory,c0=0.05"]
 
 
