@@ -29,7 +29,7 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pa_env.checks import numbers, whole
+from pa_env.checks import numbers, short, whole
 from pa_env.kernel.compiling import address, compiled
 from pa_env.kernel.draws import draw, normals, uniform
 from pa_env.kernel.layout import Floats, Records, Rules
@@ -131,7 +131,7 @@ class CompiledAgent:
             return np.zeros(whole("memory", given, 0))
         values = numbers("memory", given)
         if values.ndim != 1 or not np.isfinite(values).all():
-            raise ValueError(f"memory = {given!r} must be a length, or a vector of finite numbers")
+            raise ValueError(f"memory = {short(given)} must be a length, or a vector of finite numbers")
         return values
 
 
@@ -149,7 +149,7 @@ def compile_own(argument: str, function: Any) -> Any:
     except (TypeError, ValueError):  # not a function, or not one written in Python
         arguments = -1
     if arguments != len(signature.args):
-        raise TypeError(f"{argument} = {function!r} {what}")
+        raise TypeError(f"{argument} = {short(function)} {what}")
     made = compiled(getattr(function, "py_func", function))
     try:
         made.compile(signature.args)

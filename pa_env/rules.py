@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from pa_env.checks import FLOAT64, at_least, whole
+from pa_env.checks import FLOAT64, at_least, short, whole
 from pa_env.kernel.compiling import address, compiled, inlined
 from pa_env.kernel.draws import U64
 from pa_env.kernel.episodes import RULE
@@ -56,7 +56,7 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
 def rule_address(rule: Rule) -> np.uint64:
     """The address by which the kernel calls a compiled rule; the rule is kept, so that it stays valid."""
     if getattr(rule, "signatures", None) != [RULE.args]:
-        raise TypeError(f"rule = {rule!r} must be compiled: decorate the function with pa_env.rules.compile_rule")
+        raise TypeError(f"rule = {short(rule)} must be compiled: decorate the function with pa_env.rules.compile_rule")
     return np.uint64(address(rule))
 
 
@@ -97,7 +97,7 @@ def out_of_bounds_told(what: str, n_arms: int, memory: Floats) -> Iterator[None]
 def check_memory(memory: Any) -> None:
     """Raise unless ``memory`` is an array that compiled code may write to."""
     if not (isinstance(memory, np.ndarray) and memory.ndim == 1 and memory.dtype == FLOAT64):
-        raise TypeError(f"memory = {memory!r} must be a vector of float64")
+        raise TypeError(f"memory = {short(memory)} must be a vector of float64")
     if not memory.flags.carray:
         raise ValueError("memory must be a contiguous and writeable array: pass a copy")
 
@@ -106,10 +106,12 @@ def check_episodes(memories: Any, marks: Any, copies: int, horizon: int) -> None
     """Raise unless these are memories (N or 1, M) and checkpoints (C,) that compiled code may read."""
     fits = isinstance(memories, np.ndarray) and memories.ndim == 2 and memories.dtype == FLOAT64
     if not (fits and memories.flags.carray and len(memories) in (1, copies)):
-        raise ValueError(f"memories = {memories!r} must be a contiguous array of float64 with 1 or {copies} rows")
+        raise ValueError(f"memories = {short(memories)} must be a contiguous array of float64 with 1 or {copies} rows")
     fits = isinstance(marks, np.ndarray) and marks.ndim == 1 and marks.dtype == np.int64 and marks.flags.carray
     if not (fits and marks.size and marks[0] >= 1 and marks[-1] <= horizon and (np.diff(marks) > 0).all()):
-        raise ValueError(f"marks = {marks!r} must be an array of increasing integers from 1 to horizon = {horizon}")
+        raise ValueError(
+            f"marks = {short(marks)} must be an array of increasing integers from 1 to horizon = {horizon}"
+        )
 
 
 def write_key(memory: Floats, at: int, key: int) -> None:
