@@ -40,7 +40,7 @@ class ToldAllButOne(ToldUCB):
 
     def rounds(self) -> Rounds:
         """The likeliest arm at its price, again and again."""
-        mu = self.game.arrays.arms[0, ArmRow.MU]  # type: ignore[union-attr] # `request` has checked it
+        mu = self.game.arrays.arms[0, ArmRow.MU]
         prices = mu.max() - mu + 1 / self.horizon
         worse = 1.0 - mu
         better = worse + gap(self.n_arms, self.horizon)

@@ -32,7 +32,7 @@ def ends_in_phase_1(principal: str, task: Task) -> bool:
     horizon = min(task.horizon, LONGEST)
     if issubclass(kind, Belgic):
         belgic = Belgic(task.n_arms, task.horizon)
-        return belgic.n_arms * belgic.batches * belgic.batch >= task.horizon
+        return bool(belgic.n_arms * belgic.batches * belgic.batch >= task.horizon)
     if issubclass(kind, LinearElimination) and not practical:
         return task.horizon < CAP_UNTIL
     run = simulate(principal, task.instance, task.make_agent(), horizon, seed=0, checkpoints=[horizon])

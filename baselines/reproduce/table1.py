@@ -150,7 +150,7 @@ def table(
                     "algorithm": row.algorithm,
                     "principal": label(row.principal) + row.note,
                     "agent": f"{agent}{explores}",
-                    "for it": "**yes**" if agent == row.agent else "covered" if agent in row.covered else "no",
+                    "for it": "yes" if agent == row.agent else "covered" if agent in row.covered else "no",
                     "bound": row.rate,
                     "exponent": f"{row.exponent:.2f}",
                     "measured": bracketed(growth.slope, digits=2) if growth else "–",
