@@ -110,7 +110,8 @@ from baselines.benchmark.blocks import Block, play
 from baselines.tasks import task
 from pa_env.wrappers import FirstArm
 
-run = baselines.simulate("generous", "shared", agent="empirical-mean", horizon=60)
+certain = pa_env.make_agent("logit", temperature=1e-3)  # as "contrary" it is not greedy: one kind of game is compiled
+run = baselines.simulate("generous", "shared", agent=certain, horizon=60)
 assert run.plays[-1].tolist() == [60, 0, 0, 0, 0]
 assert run.paid[-1] == 120.0, run.paid  # the score
 env = gym.make("PrincipalAgent-v0", agent="contrary", instance="shared", n_arms=4, horizon=60)
