@@ -185,11 +185,11 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         " `epsilon-greedy` explores m log T rounds or so; with m = T/20, the share of the authors' comparison, its"
         " regret is near-linear by construction, whatever the theorem promises for a fixed m.",
         "## The paper's constants",
-        tables.markdown(table(ROWS, scores, study, evidence.values)),
+        tables.markdown(table(ROWS, scores, study, evidence.values), as_is=["for it"]),
         "## Practical constants",
         "No theorem covers these: shorter phases, see `baselines.scripted.paper.phased.Phased`. The exponents are"
         " those of the paper's constants, for comparison.",
-        tables.markdown(table(PRACTICAL, scores, study, evidence.values)),
+        tables.markdown(table(PRACTICAL, scores, study, evidence.values), as_is=["for it"]),
     ]
 
 
