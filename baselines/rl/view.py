@@ -20,6 +20,7 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from baselines.scripted.ours.particle import sort
 from baselines.scripted.ours.particle_filter import (
     C0,
     LAYOUT,
@@ -141,22 +142,14 @@ def see_arm(beliefs: Beliefs, a: int, plays: int, estimate: float, sight: Sight)
 
 @compiled
 def set_prices(beliefs: Beliefs, prices: Any) -> None:
-    """Write the quantiles of ``beliefs.costs``: each is the lowest cost that particles of so much weight do not exceed.
-
-    Weights are summed for every cost, since a sum over all particles is a vector instruction, and sorting is not.
-    """
-    P = beliefs.costs.size
-    for p in range(P):
-        beliefs.order[p] = TIE  # to become the weight of the particles that cost at most as much as this one
-    for q in range(P):
-        weight, price = beliefs.weights[q], beliefs.costs[q]
-        for p in range(P):
-            beliefs.order[p] += weight if price <= beliefs.costs[p] else 0.0
+    """Write the quantiles of ``beliefs.costs``: the lowest costs that particles of so much weight do not exceed."""
+    sort(beliefs.order, beliefs.costs)
+    k, below = 0, 0.0
     for rung in range(RUNGS):
-        prices[rung] = np.inf
-        for p in range(P):
-            if beliefs.order[p] >= QUANTILES[rung]:
-                prices[rung] = min(prices[rung], beliefs.costs[p])
+        while k < beliefs.costs.size - 1 and below + beliefs.weights[int(beliefs.order[k])] < QUANTILES[rung]:
+            below += beliefs.weights[int(beliefs.order[k])]
+            k += 1
+        prices[rung] = beliefs.costs[int(beliefs.order[k])]
 
 
 @compiled

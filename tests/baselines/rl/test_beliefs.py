@@ -43,7 +43,7 @@ def test_a_view_says_what_the_particles_say() -> None:
         for rung, level in enumerate(QUANTILES):
             price = sight.prices[rung, a]
             assert fields[Field.PRICE + rung, a] == price
-            assert own.weights[costs <= price + 1e-12].sum() >= level - 2e-9
+            assert own.weights[costs <= price + 1e-12].sum() >= level - 1e-12
             assert own.weights[costs < price - 1e-12].sum() < level
     assert overall[Overall.REWARD] == 0.5
     assert overall[Overall.TIME] == pytest.approx(9 / 50)
