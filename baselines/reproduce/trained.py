@@ -165,7 +165,7 @@ def share(scores: dict[str, Scores], ours: str, script: str, score: str) -> str:
 
 def gain(ours: Scores, theirs: Scores) -> Estimate:
     """Mean difference in utility over the episodes that both have, with its interval."""
-    both = min(ours["regret"].size, theirs["regret"].size)
+    both = min(ours["expected_utility"].size, theirs["expected_utility"].size)
     return estimate(ours["expected_utility"][:both] - theirs["expected_utility"][:both])
 
 

@@ -118,7 +118,7 @@ def test_the_rules_stay_within_their_arrays(rule: Callable[[], Any], make: Calla
                 principal.observe(kind(offer, rng), 0.5)
         assert memory.tobytes() == own.tobytes()
     with pytest.raises((IndexError, ValueError)):  # the check sees what it should
-        checked(memory[:-60], principal.plays, principal.sums, 1, 0.5, offer)
+        checked(memory[: memory.size // 2], principal.plays, principal.sums, 1, 0.5, offer)
 
 
 # -------------------------------------------------------------------------------------- estimates against HiGHS
