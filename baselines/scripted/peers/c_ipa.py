@@ -28,7 +28,7 @@ class CIPA(Principal):
     <s, a2 - a1> is at most the offer; otherwise <s, A - a1> is at least the offer for the arm A played. S is cut
     accordingly. Then pihat_a = max_b <z, b> - <z, a> + 2/T, and LinUCB on y = X - pihat_A + max_b <z, b>, whose mean is
     <nu + z, A> - 2/T, offers pihat_a on its choice. Its radius after n rounds is
-    2 + noise sqrt(2 log T + d log(1 + n/d)), where 2 bounds |nu + z|.
+    2 + noise sqrt(2 log T + d log(1 + n/d)), where 2 bounds the length of nu + z.
 
     S is an ellipsoid here. A cut is replaced by the smallest ellipsoid around it, so s is never lost. The rule for the
     pair (a1, a2) is ours and valid; the paper's own rule is not known to us.
