@@ -34,7 +34,7 @@ CAPTIONS = {
     "map": "Left: utility lost to the best principal of the task that is not privileged, per round. Right: regret per"
     " round, R_T / T. Both on one logarithmic scale; dark is much, and a number below 0 has the colour of the least."
     " Principals with the best mean place in utility come first. – is not played. † marks R_T"
-    " that ranks nobody, since the agent ignores its beliefs.",
+    " that does not rank principals, since the agent ignores its beliefs.",
 }
 
 

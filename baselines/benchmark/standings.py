@@ -31,7 +31,7 @@ VERDICT = (
 OVERVIEW = (
     "Utility of every principal in every task, and after the stroke its R_T, each with a 95% interval. The most utility"
     " and the least R_T of a task are marked. Principals with the best mean place in utility come first. † marks R_T"
-    " that ranks nobody, since the agent ignores its beliefs."
+    " that does not rank principals, since the agent ignores its beliefs."
 )
 FIRST = {"utility": "most utility", "regret": "least R_T"}
 NAMED = 4  # principals that are not separated from the best, by name
@@ -50,7 +50,8 @@ def _verdict(part: pd.DataFrame) -> str:
         return "Only privileged principals played."
     ranked_by, agent, ignored = contenders[["ranked_by", "agent", "beliefs_ignored"]].iloc[0]
     if ignored:
-        return f"{_order(contenders, 'utility')} R_T ranks nobody: {agent} does not act on the beliefs behind it."
+        why = f"R_T does not rank principals: {agent} does not act on the beliefs behind it."
+        return f"{_order(contenders, 'utility')} {why}"
     other = "regret" if ranked_by == "utility" else "utility"
     return f"{_order(contenders, ranked_by)} {_order(contenders, other)}"
 

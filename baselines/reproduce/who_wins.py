@@ -51,7 +51,7 @@ ABOUT = (
     f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
     f" `oracle` and `knows-beliefs` are privileged. {TOO_FEW} {tables.REGRETS}"
 )
-MARKS = "*: the least or not separated from it; ': the game ends in phase 1; †: R_T ranks nobody"
+MARKS = "*: the least or not separated from it; ': the game ends in phase 1; †: R_T does not rank principals"
 READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
     " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played (more than 10"

@@ -121,7 +121,7 @@ def test_both_orders_are_told(found: Comparison) -> None:
     assert "not separated on 30 seeds: zero (" in most
     assert least.startswith("profit-target, ")
     against = compare(["zero", "ipa", "oracle"], agent="exp3", horizon=1200, seeds=12)
-    assert against.verdict.endswith("R_T ranks nobody: exp3 does not act on the beliefs behind it.")
+    assert against.verdict.endswith("R_T does not rank principals: exp3 does not act on the beliefs behind it.")
     assert against.table["utility"].is_monotonic_decreasing
     assert compare(["oracle"], horizon=10, seeds=2).verdict == "Only privileged principals played."
     long = compare(["zero", "ipa"], agent="oracle", horizon=1001, seeds=12)

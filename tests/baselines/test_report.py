@@ -258,7 +258,7 @@ def test_regret_against_agents_that_ignore_their_beliefs_ranks_nobody(agent: str
     summary = judged(agent)
     text = standings.verdicts(summary)["tiny"]
     assert text.startswith("Most utility: zero")
-    assert text.endswith(f"R_T ranks nobody: {agent} does not act on the beliefs behind it.")
+    assert text.endswith(f"R_T does not rank principals: {agent} does not act on the beliefs behind it.")
     assert "Least R_T" not in text
     assert [tables.with_interval(row, "regret").split()[0] for row in tables.records(summary)] == [
         *("0†", "2.000†", "2.500†", "8.000†")
