@@ -11,10 +11,11 @@ Inside::
     principal.py   Principal, and the requests hold, offer, follow
     specs.py       strings that name what plays, and users' code that they name
     registry.py    names of principals, and resolve(): from what is given to what plays
-    simulation.py  simulate(), its Run, and how requests are played
+    episodes.py    episodes of a principal, their Run, and how requests are played
+    simulation.py  simulate(), and the settings that it and compare() take
     trace.py       traces: every round of some episodes
     comparison.py  compare(), and its Comparison
-    players.py     the principals and settings of a comparison
+    players.py     the principals of a comparison by label
     tasks.py       named settings
     scripted/      scripted principals
     exact.py       the exact optimum of tiny games
@@ -32,10 +33,11 @@ Inside::
 
 from baselines import rl as rl
 from baselines.comparison import Comparison, compare
+from baselines.episodes import Run
 from baselines.principal import Principal, follow, hold, offer
 from baselines.registry import make, principals
 from baselines.rl.models import from_policy, from_sb3
-from baselines.simulation import Run, simulate
+from baselines.simulation import simulate
 
 __all__ = [
     "Comparison",

@@ -14,28 +14,29 @@ import os
 import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines import players
 from baselines.benchmark.blocks import Block, Objects, blocks_of, episodes_of, play, read_table
 from baselines.benchmark.pool import play_in_processes
+from baselines.episodes import log_spaced, settings
+from baselines.players import principals_by_label
+from baselines.registry import AgentGiven, PrincipalLike, describe, resolve_agent
+from baselines.simulation import complete, seeds_of
 from baselines.tasks import Task
 from baselines.text import plain
-from pa_env.checks import known, whole
+from pa_env.checks import known, short, whole
+from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import SCORES, Floats, Integers
-from pa_env.scripted_agents import Agent, ScriptedAgent
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     from matplotlib.figure import Figure
-
-    from baselines.registry import PrincipalLike
 
 READABLE = {"utility": "utility", "regret": "R_T", "regret_oracle": "R_T^oracle"}  # of the readable tables
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
@@ -44,10 +45,10 @@ WIDEST = 34  # letters of a label in a terminal
 
 
 def compare(
-    principals: "Sequence[PrincipalLike] | Mapping[str, PrincipalLike]",
+    principals: Sequence[PrincipalLike] | Mapping[str, PrincipalLike],
     task: str | Task | None = None,
     *,
-    agent: str | ScriptedAgent | Agent | None = None,
+    agent: AgentGiven | None = None,
     instance: InstanceLike | None = None,
     n_arms: int | None = None,
     horizon: int | None = None,
@@ -65,10 +66,11 @@ def compare(
 
     Args:
         principals: names of :func:`baselines.principals`, specs such as ``"elimination,constants=practical"``,
-            ``"file.py:Mine"`` or ``"policy.npz"``, objects or classes; or a dictionary from your own labels to these.
+            ``"file.py:Mine"`` or ``"policy.npz"``, classes, objects with ``reset``, ``offer`` and ``observe``, models
+            of Stable-Baselines3; or a dictionary from your own labels to these.
         task: a task's name (``pa-bench list``); or None, and the next four arguments give the setting.
-        agent: a name, the result of ``pa_env.make_agent``, or your own object; or a spec
-            (``"exploratory,c0=0.3"``, ``"file.py:Mine"``); default ``"empirical-mean"``.
+        agent: a name, a spec (``"exploratory,c0=0.3"``, ``"file.py:Mine"``), a class, an object, or the result of
+            ``pa_env.make_agent``; default ``"empirical-mean"``.
         instance: a family's name, an instance, a function ``rng -> instance``, or a spec (``"file.py:mine"``); default
             ``"uniform"``.
         n_arms: number of arms K; default: that of the instance, or of principals given as objects, or 5.
@@ -79,11 +81,13 @@ def compare(
     from rich.console import Console
     from rich.progress import Progress
 
-    entered = players.principals_by_label(principals)
+    entered = principals_by_label(principals)
     keywords = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
-    setting, objects = players.setting_of(task, keywords, entered.values())
+    setting, objects = _label(complete(task, keywords, entered.values()))
     objects = {**objects, **{("principal", label): each for label, each in entered.items()}}
-    chosen = players.seeds_of(seeds)
+    chosen = seeds_of(seeds)
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ValueError(f"seeds = {short(seeds)} must be one or more different seeds")
     cores = os.cpu_count() or 1 if workers is None else whole("workers", workers, 1)
     privileged = {label: _check(Block(setting, label, chosen), objects) for label in entered}
     of_each = zip(*(blocks_of(setting, label, chosen) for label in entered), strict=True)
@@ -100,6 +104,29 @@ def compare(
     samples = {label: np.concatenate(arrays, axis=1) for label, arrays in sums.items()}
     about = _about(setting, objects, task)
     return Comparison(about, setting.agent, setting.checkpoints, np.array(chosen), samples, privileged)
+
+
+class ComparisonTask(Task):
+    """The task of a comparison, which has more checkpoints than those of a benchmark."""
+
+    @property
+    def checkpoints(self) -> Integers:
+        """Rounds after which a run is scored."""
+        return log_spaced(self.horizon)
+
+
+def _label(setting: Task) -> tuple[ComparisonTask, Objects]:
+    """Return a setting with labels in place of its objects, and the objects that they stand for."""
+    values, objects = vars(setting).copy(), {}
+    if not isinstance(values["agent"], str):
+        values["agent"] = resolve_agent(values["agent"])
+    for role in ("agent", "instance"):
+        if not isinstance(value := values[role], str):
+            values[role] = getattr(value, "name", "") or getattr(value, "__name__", type(value).__name__)
+            objects[role, values[role]] = value
+    labelled = ComparisonTask(**values)
+    game = Game(**settings(labelled, objects))
+    return replace(labelled, n_arms=game.n_arms, dim=game.dim or None), objects
 
 
 def _check(block: Block, objects: Objects) -> bool:
@@ -139,8 +166,6 @@ def _in_notebook() -> bool:
 
 def _about(setting: Task, objects: Objects, task: str | Task | None) -> str:
     """The setting in a line."""
-    from baselines.registry import describe
-
     agent, instance = (
         name if (role, name) in objects else describe(name, role).label
         for role, name in (("agent", setting.agent), ("instance", setting.instance))

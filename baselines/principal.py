@@ -22,23 +22,28 @@ or until a stop rule fires, and :func:`follow` a compiled rule that makes a new 
 import copy
 import inspect
 import math
-from collections.abc import Callable, Generator
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Generator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from pa_env.checks import arm_index, finite, seed_of, short, whole
+from pa_env.checks import arm_index, finite, numbers, seed_of, short, whole
+from pa_env.envs.principal_driver import OfferMaker
 from pa_env.game import Game, principal_seed
 from pa_env.kernel.layout import NO_ARM, Floats, Floats32, Integers, SummaryNumber
 from pa_env.rules import StopRule
 
 
 class Outcome(NamedTuple):
-    """What happened in the rounds of a request."""
+    """What happened in the rounds of a request; a principal's own ``t``, ``plays`` and ``sums`` count all rounds."""
 
-    rounds: int  # that were played
-    plays: Integers  # of each arm
-    rewards: Floats  # sum of the rewards X of each arm
+    rounds: int
+    """Rounds that were played."""
+    plays: Integers
+    """(n_arms,), plays of each arm in them."""
+    sums: Floats
+    """(n_arms,), sums of the rewards X of each arm in them."""
 
 
 class Hold(NamedTuple):
@@ -75,14 +80,19 @@ def hold(arm: int, amount: float, rounds: int = 1, stop: tuple[float, float] | N
     return Hold((int(arm),), (float(amount),), rounds, int(arm), stop)
 
 
-def offer(amounts: dict[int, float], rounds: int = 1, target: int = NO_ARM) -> Hold:
+def offer(amounts: Mapping[int, float] | ArrayLike, rounds: int = 1, target: int = NO_ARM) -> Hold:
     """Incentives on several arms.
 
     Args:
-        amounts: arm -> incentive; the other arms get none.
+        amounts: arm -> incentive, and the other arms get none; or a vector with one incentive for each arm.
         rounds: for how long, at least 1.
         target: the arm that is meant to be played, for the count of misses.
     """
+    if not isinstance(amounts, Mapping):
+        vector = numbers("amounts", amounts)
+        if vector.ndim != 1:
+            raise ValueError(f"amounts = {short(amounts)} must be a vector, or a dictionary arm -> incentive")
+        return Hold(tuple(range(vector.size)), tuple(vector.tolist()), rounds, target)
     return Hold(tuple(amounts), tuple(float(a) for a in amounts.values()), rounds, target)
 
 
@@ -134,6 +144,16 @@ class Principal:
         kept = vars(self) | vars(self).get("parameters", {})
         pairs = (f"{name}={_as_code(kept[name])}" for name in inspect.signature(type(self)).parameters if name in kept)
         return f"{type(self).__name__}({', '.join(pairs)})"
+
+    if not TYPE_CHECKING:  # a type checker would take any attribute to exist
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise; the message says so if ``__init__`` of a subclass does not call this one."""
+            if "_first_seed" in vars(self):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise AttributeError(
+                f"{type(self).__name__} has no {name!r} yet: its __init__ must call super().__init__(n_arms, horizon)"
+            )
 
     def rounds(self) -> Rounds:
         """The algorithm: yields requests, is sent outcomes."""
@@ -259,7 +279,7 @@ class Principal:
         """Return the attributes; raise in the middle of an episode, of which a coroutine holds the state."""
         if self._coroutine is not None:
             raise TypeError(
-                f"{self.name!r} cannot be copied or pickled in the middle of an episode: call reset() first"
+                f"{type(self).__name__} cannot be copied or pickled in the middle of an episode: call reset() first"
             )
         return self.__dict__.copy()
 
@@ -270,7 +290,7 @@ class Principal:
         if self._coroutine is None:
             self._coroutine = self.rounds()
             if not isinstance(self._coroutine, Generator):
-                raise TypeError(f"{self.name!r}: rounds() must be a generator, one that yields requests")
+                raise TypeError(f"{type(self).__name__}: rounds() must be a generator, one that yields requests")
             self._advance(None)
         return self._request
 
@@ -312,12 +332,49 @@ class Principal:
             if request.stop is not None:
                 self.held_stop = StopRule(request.target, *request.stop)
         elif not isinstance(request, Follow):
-            raise TypeError(f"{self.name!r} yielded {short(request)}: rounds() must yield hold(), offer() or follow()")
+            raise TypeError(
+                f"{type(self).__name__} yielded {short(request)}: rounds() must yield hold(), offer() or follow()"
+            )
         if type(request.rounds) is not int or request.rounds < 1:  # most are, and the full check is slow
             whole("rounds", request.rounds, 1, math.inf)
         self._request: Request = request
         self._before = (self.t, self.plays, self.sums)
         self.last = (NO_ARM, 0.0)  # arm and reward of the request's last round
+
+
+class Stepwise(Principal):
+    """Any object with ``reset``, ``offer`` and ``observe`` as a principal; it is asked round by round.
+
+    Args:
+        n_arms: number of arms K.
+        horizon: rounds T.
+        maker: the object, which is played, not copied.
+    """
+
+    name = "stepwise"
+
+    def __init__(self, n_arms: int, horizon: int, maker: OfferMaker) -> None:
+        self.maker = maker
+        super().__init__(n_arms, horizon)
+
+    def rounds(self) -> Rounds:
+        """Offer what it offers, and let it observe the answer."""
+        self.maker.reset(seed=self.seed)
+        for _ in range(self.horizon):
+            incentives = numbers("offer", self.maker.offer())
+            if incentives.shape != (self.n_arms,):
+                raise ValueError(
+                    f"the offer of {type(self.maker).__name__} has shape {incentives.shape}, but must have one number"
+                    f" for each of {self.n_arms} arms"
+                )
+            outcome = yield offer(incentives)
+            arm = int(outcome.plays.argmax())
+            self.maker.observe(arm, float(outcome.sums[arm]))
+
+    def _twin(self, i: int) -> Self:
+        twin = super()._twin(i)
+        twin.maker = copy.deepcopy(self.maker)
+        return twin
 
 
 def _as_code(value: Any) -> str:

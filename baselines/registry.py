@@ -9,13 +9,14 @@ instances likewise. ``make``, ``simulate``, ``compare``, the benchmark and the c
 0.5
 """
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
-from baselines.principal import Principal
+from baselines.principal import Principal, Stepwise
 from baselines.rl.models import from_sb3, is_model
 from baselines.rl.trained import PPO, Trained, load
 from baselines.scripted.ours.bracket_ucb import BracketUCB
@@ -36,9 +37,10 @@ from baselines.scripted.simple import Fixed, Oracle, Zero
 from baselines.specs import POLICY, Spec, digest, import_member, parse, source_files
 from pa_env import IID, Linear
 from pa_env.checks import known, short
+from pa_env.envs.principal_driver import OfferMaker
 from pa_env.game import Game
 from pa_env.instances import FAMILIES, InstanceLike
-from pa_env.scripted_agents import AgentLike, make_agent
+from pa_env.scripted_agents import Agent, AgentLike, make_agent
 from pa_env.scripted_agents import resolve as check_agent
 
 PRINCIPALS: dict[str, type[Principal]] = {
@@ -56,7 +58,9 @@ SIZES = ("n_arms", "horizon")  # what every principal is made with
 OF_CLASSES = ("privileged", "stand_in", "longest")  # what a class says of itself, and an object may not
 
 T = TypeVar("T")
-PrincipalLike = str | Principal | type[Principal] | Any  # the last: a model of Stable-Baselines3
+# A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
+PrincipalLike = str | OfferMaker | type[OfferMaker] | Any
+AgentGiven = AgentLike | type[Agent]
 
 
 def principals() -> tuple[str, ...]:
@@ -76,57 +80,106 @@ def is_trained(spec: str) -> bool:
     return place.endswith(POLICY) or (place in PRINCIPALS and issubclass(PRINCIPALS[place], Trained))
 
 
-def make(spec: str, *, n_arms: int, horizon: int, **given: Any) -> Principal:
-    """Make a principal by name.
+def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: Any) -> Principal:
+    """Make a principal.
 
     Args:
-        spec: one of :func:`principals`, or any other spec of a principal.
+        given: one of :func:`principals`, any other spec, a class, an object with ``reset``, ``offer`` and ``observe``,
+            which is copied, or a model.
         n_arms: number of arms.
         horizon: rounds.
-        **given: parameters of its class.
+        **parameters: of its class.
     """
-    parsed = parse(spec)
-    factory = _factory(parsed)
-    _check_names(parsed, [each for each in _taken_by(factory) if each.name not in SIZES], given)
-    return _call(parsed, factory, {"n_arms": n_arms, "horizon": horizon} | given)
+    sizes = {"n_arms": n_arms, "horizon": horizon}
+    if not isinstance(given, str | type):
+        if parameters:
+            raise TypeError(f"principal = {short(given)} is made already: leave out {', '.join(parameters)}")
+        return _copy(given, **sizes)
+    spec, factory = _source(given)
+    _check_names(spec, [each for each in _taken_by(factory) if each.name not in SIZES], parameters)
+    return _made(spec, factory, sizes | parameters)
 
 
 def resolve(given: PrincipalLike, game: Game) -> Principal:
     """Make the principal that is given for a game that has begun.
 
     Args:
-        given: a spec; a class, which is called with ``n_arms``, ``horizon`` and, if it takes them, the ``arms`` (K, d)
-            of linear rewards; or an object, which is copied.
+        given: a spec or a class, which is called with ``n_arms``, ``horizon`` and, if it takes them, the ``arms``
+            (K, d) of linear rewards; an object with ``reset``, ``offer`` and ``observe``, which is copied; or a model.
         game: that it is to play.
     """
-    if is_model(given):
-        return from_sb3(given, n_arms=game.n_arms, horizon=game.horizon)
-    if isinstance(given, Principal):
-        check_class(given)
-        for name in SIZES:
-            if getattr(given, name) != getattr(game, name):
-                raise ValueError(f"it has {name} = {getattr(given, name)}, but the game has {getattr(game, name)}")
-        return given.clone()
-    if isinstance(given, str):
-        spec = parse(given)
-        factory = _factory(spec)
-    elif isinstance(given, type) and issubclass(given, Principal):
-        spec, factory = Spec(given.__name__, "principal", given.__name__, "", {}), given
-    else:
-        raise TypeError(
-            f"principal = {short(given)} must be a name, a spec, or a baselines.Principal, its class or a model"
-        )
+    if not isinstance(given, str | type):
+        return _copy(given, game.n_arms, game.horizon)
+    spec, factory = _source(given)
     arguments: dict[str, Any] = {"n_arms": game.n_arms, "horizon": game.horizon}
     if any(parameter.name == "arms" for parameter in _taken_by(factory)):
         if not game.dim:
             raise ValueError(f"{spec} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear")
         arguments["arms"] = game.features[0]
-    principal = _call(spec, factory, arguments)
+    return _made(spec, factory, arguments)
+
+
+def offers(given: object) -> bool:
+    """Return whether an object, or objects of a class, can play: it has ``reset``, ``offer`` and ``observe``."""
+    return all(callable(getattr(given, name, None)) for name in ("reset", "offer", "observe"))
+
+
+def is_object(given: object) -> TypeGuard[OfferMaker]:
+    """Return whether something is a principal already, and not its name or class."""
+    return not isinstance(given, str | type) and offers(given)
+
+
+def as_principal(given: OfferMaker, game: Game) -> Principal:
+    """Return an object as a principal of a game, without a copy."""
+    return given if isinstance(given, Principal) else Stepwise(game.n_arms, game.horizon, given)
+
+
+def not_a_principal(given: object) -> TypeError:
+    """Return the error for what can't play."""
+    return TypeError(
+        f"principal = {short(given)} must be a name, a spec, a baselines.Principal or its class, another object or"
+        " class with reset, offer and observe, or a model"
+    )
+
+
+def _copy(given: PrincipalLike, n_arms: int, horizon: int) -> Principal:
+    """Return a copy of an object as a principal of this size."""
+    if is_model(given):
+        return from_sb3(given, n_arms=n_arms, horizon=horizon)
+    if not is_object(given):
+        raise not_a_principal(given)
+    if isinstance(given, Principal):
+        check_class(given)
+    for name, size in (("n_arms", n_arms), ("horizon", horizon)):
+        if getattr(given, name, size) != size:
+            raise ValueError(f"it has {name} = {getattr(given, name)}, but the game has {size}")
+    return given.clone() if isinstance(given, Principal) else Stepwise(n_arms, horizon, copy.deepcopy(given))
+
+
+def _source(given: str | type) -> tuple[Spec, Callable[..., Any]]:
+    """Return the spec of a principal, or one for a class, and what makes it."""
+    if isinstance(given, str):
+        spec = parse(given)
+        return spec, _factory(spec)
+    if not offers(given):
+        raise not_a_principal(given)
+    return Spec(given.__name__, "principal", given.__name__, "", {}), given
+
+
+def _made(spec: Spec, factory: Callable[..., Any], arguments: dict[str, Any]) -> Principal:
+    """Call a class or function; what is no ``Principal`` gets those arguments alone that it takes."""
+    if isinstance(factory, type) and not issubclass(factory, Principal):
+        taken = {parameter.name for parameter in _taken_by(factory)}
+        n_arms, horizon = arguments["n_arms"], arguments["horizon"]
+        given = {name: value for name, value in arguments.items() if name in taken}
+        maker: Any = _call(spec, factory, given)
+        return Stepwise(n_arms, horizon, maker)
+    principal: Principal = _call(spec, factory, arguments)
     check_class(principal, factory)
     return principal
 
 
-def resolve_agent(given: AgentLike | type[Any]) -> AgentLike:
+def resolve_agent(given: AgentGiven) -> AgentLike:
     """Make the agent that is given: a spec, a class, or an object."""
     if isinstance(given, type):
         return check_agent(given())
@@ -214,7 +267,7 @@ def label(spec: str) -> str:
     return spec if parse(spec).member else describe(spec).label
 
 
-def _factory(spec: Spec) -> Callable[..., Principal]:
+def _factory(spec: Spec) -> Callable[..., Any]:
     """Return the class or the function that makes the principal of a spec."""
     if spec.place.endswith(".zip"):
         raise ValueError(
@@ -228,9 +281,11 @@ def _factory(spec: Spec) -> Callable[..., Principal]:
         known("principal", spec.place, PRINCIPALS)
         return PRINCIPALS[spec.place]
     kind = import_member(spec)
-    if not (isinstance(kind, type) and issubclass(kind, Principal)):
-        raise TypeError(f"{spec}: {spec.member} must be a subclass of baselines.Principal")
-    if kind.privileged:
+    if not (isinstance(kind, type) and offers(kind)):
+        raise TypeError(
+            f"{spec}: {spec.member} must be a subclass of baselines.Principal, or a class with reset, offer and observe"
+        )
+    if issubclass(kind, Principal) and kind.privileged:
         raise ValueError(f"{spec} is privileged: it is shown the game, and can't be compared with others")
     return kind
 

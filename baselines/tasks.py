@@ -27,8 +27,8 @@ from itertools import product
 
 import numpy as np
 
+from baselines.episodes import log_spaced
 from baselines.registry import PRINCIPALS, parameters
-from baselines.simulation import log_spaced
 from baselines.specs import parse
 from pa_env.checks import known, short, unknown
 from pa_env.game import Game

@@ -19,8 +19,10 @@ Inside::
     wrappers/              other actions for the principal, for learners
     instances.py           the mean rewards: fixed, or drawn anew each episode
     scripted_agents.py     the agents by name, and their parameters
+    payoff_agents.py       functions of the agents that remember offers
     compiled_agents.py     a user's own agent as two compiled functions
     python_agents.py       a user's own agent as a Python object
+    own_functions.py       how users' functions are compiled, and what they are told if they can't be
     rules.py               compiled rules that make offers or withdraw them
     seeding.py             keys and generators that follow from a seed
     checks.py              checks of arguments, with messages that name the remedy

@@ -19,14 +19,14 @@ LONGEST = 200  # letters of a value in a message
 LARGEST_MEAN = 1e38  # rewards X are float32 numbers
 
 
-def known(argument: str, name: Any, names: Iterable[str]) -> None:
+def known(argument: str, name: object, names: Iterable[str]) -> None:
     """Raise unless ``name`` is one of ``names``, which the message lists."""
     names = list(names)
     if not isinstance(name, str) or name not in names:
         raise unknown(argument, name, names, f"known: {', '.join(names)}")
 
 
-def unknown(argument: str, name: Any, names: Iterable[str], remedy: str) -> ValueError:
+def unknown(argument: str, name: object, names: Iterable[str], remedy: str) -> ValueError:
     """The error for a name that is not in ``names``; the message has the closest one, and the remedy."""
     near = difflib.get_close_matches(name if isinstance(name, str) else "", list(names), n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
@@ -51,7 +51,7 @@ class _Short(reprlib.Repr):
 _SHORT = _Short()
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """Return a value as a message shows it: as code, on one line, shortened."""
     text = re.sub(r"\s*\n\s*", " ", _SHORT.repr(value))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
@@ -70,7 +70,7 @@ def finite(argument: str, value: Any, what: str = "a finite number") -> float:
     return number
 
 
-def at_least(argument: str, value: Any, least: float, *, strictly: bool = False) -> float:
+def at_least(argument: str, value: object, least: float, *, strictly: bool = False) -> float:
     """``value`` as a finite number that is at least (strictly: above) ``least``."""
     what = f"a finite number {'above' if strictly else 'at least'} {least:g}"
     number = finite(argument, value, what)
@@ -79,7 +79,7 @@ def at_least(argument: str, value: Any, least: float, *, strictly: bool = False)
     return number
 
 
-def whole(argument: str, value: Any, least: int, most: float = 2**63 - 1) -> int:
+def whole(argument: str, value: object, least: int, most: float = 2**63 - 1) -> int:
     """``value`` as an integer from ``least`` to ``most``; booleans and floats are not integers."""
     bound = f"from {least} to {most}" if most < 10**6 else f"at least {least}"
     bound += f" and at most {most}" if 10**6 <= most < 2**63 - 1 else ""
@@ -92,12 +92,12 @@ def whole(argument: str, value: Any, least: int, most: float = 2**63 - 1) -> int
     return number
 
 
-def seed_of(value: Any) -> int | None:
+def seed_of(value: object) -> int | None:
     """``value`` as a seed that ``SeedSequence`` accepts: None, or an integer of any size, at least 0."""
     return None if value is None else whole("seed", value, 0, most=math.inf)
 
 
-def copy_seeds(seed: Any, copies: int) -> list[int | None] | None:
+def copy_seeds(seed: object, copies: int) -> list[int | None] | None:
     """Seeds of the copies of a batched game: an integer is the first of consecutive seeds, a list has one per copy."""
     if seed is None:
         return None
@@ -109,7 +109,7 @@ def copy_seeds(seed: Any, copies: int) -> list[int | None] | None:
     return [first + i for i in range(copies)]
 
 
-def numbers(argument: str, value: Any, how_many: str = "") -> Floats:
+def numbers(argument: str, value: object, how_many: str = "") -> Floats:
     """``value`` as a float64 array; integers, floats and booleans of any shape are accepted."""
     try:
         array = np.asarray(value)
@@ -120,7 +120,7 @@ def numbers(argument: str, value: Any, how_many: str = "") -> Floats:
     return array.astype(np.float64)
 
 
-def integers(argument: str, value: Any, size: int, below: int, ignored: NDArray[np.bool_] | None = None) -> Integers:
+def integers(argument: str, value: object, size: int, below: int, ignored: NDArray[np.bool_] | None = None) -> Integers:
     """``value`` as ``size`` integers from 0 to ``below`` - 1; ``ignored`` ones may be anything, and become 0."""
     try:
         array = np.asarray(value)
@@ -136,7 +136,7 @@ def integers(argument: str, value: Any, size: int, below: int, ignored: NDArray[
     raise ValueError(f"{argument} = {short(value)} must be {size} integer(s) from 0 to {below - 1}")
 
 
-def vector(argument: str, value: Any, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
+def vector(argument: str, value: object, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
     """``value``, if it is an array of this type with one entry for each of ``size`` copies of a game."""
     if type(value) is not np.ndarray or value.dtype != dtype or value.shape != (size,):
         what = "booleans" if dtype.kind == "b" else "integers"
@@ -144,12 +144,12 @@ def vector(argument: str, value: Any, dtype: np.dtype[Any], size: int) -> NDArra
     return value
 
 
-def arm_index(argument: str, value: Any, n_arms: int) -> int:
+def arm_index(argument: str, value: object, n_arms: int) -> int:
     """An arm's index as an int."""
     return whole(argument, value.item() if isinstance(value, np.ndarray) and value.size == 1 else value, 0, n_arms - 1)
 
 
-def vectors(argument: str, value: Any, n_arms: int | None = None) -> Floats:
+def vectors(argument: str, value: object, n_arms: int | None = None) -> Floats:
     """Arms as finite vectors: a float64 array (n_arms, dim) with at least one dimension."""
     array = numbers(argument, value)
     if array.ndim != 2 or not array.size or not np.isfinite(array).all() or n_arms not in (None, len(array)):

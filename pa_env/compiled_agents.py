@@ -33,12 +33,12 @@ from pa_env.checks import numbers, short, whole
 from pa_env.kernel.compiling import address, compiled
 from pa_env.kernel.draws import draw, normals, uniform
 from pa_env.kernel.layout import Floats, Records, Rules
-from pa_env.kernel.other_agents import CHOOSE, LEARN, Kind
-from pa_env.rules import out_of_bounds_told
+from pa_env.kernel.other_agents import CHOOSE, LEARN, LEARN_PAID, Kind
+from pa_env.own_functions import compile_function, out_of_bounds_told
 
 ARGUMENTS = {
     "choose": "choose(memory, means, counts, offer, t, u) -> arm",
-    "learn": "learn(memory, means, counts, arm, reward)",
+    "learn": "learn(memory, means, counts, arm, reward) or learn(memory, means, counts, arm, reward, paid)",
     "exploration": "exploration(memory, means, counts, offer, t, u) -> arm",
 }
 _checked: set[tuple[Any, Any, int, int]] = set()  # functions whose bounds were checked, with arms and size of memory
@@ -69,10 +69,12 @@ class CompiledAgent:
     - ``u``, a uniform number of this round that depends on the seed and t alone, so that the agent draws the same
       numbers whichever principal it meets. :func:`further_uniform` and :func:`further_normal` derive more from it.
 
-    All of these are read-only, so that asking for an answer changes nothing.
+    It may write to ``memory``. What it writes is kept in the round that is played; asking for an answer in advance
+    changes nothing.
 
-    ``learn(memory, means, counts, arm, reward)`` is told the reward R of the arm just played, without the incentive.
-    It may write to ``memory`` and ``means``; ``counts`` include this round.
+    ``learn(memory, means, counts, arm, reward, paid)`` is told the reward R of the arm just played, and the incentive
+    that was paid for it; without the last parameter, the reward alone. It may write to ``memory`` and ``means``;
+    ``counts`` include this round.
 
     Both are plain Python functions that Numba compiles; they must not make arrays or raise exceptions. When a game is
     made, they are run on sample data to check that they stay within the bounds of their arrays: outside them, compiled
@@ -118,7 +120,7 @@ class CompiledAgent:
 
     def write_addresses(self, rules: Records[Rules]) -> None:
         """Write the addresses of its machine code in this process."""
-        rules["choose"], rules["learn"] = address(self.choose), address(self.learn)
+        write_functions(rules, self.choose, self.learn)
 
     def initial_for(self, n_arms: int, dim: int) -> Floats:
         """Initial means."""
@@ -135,6 +137,24 @@ class CompiledAgent:
         return values
 
 
+def write_functions(rules: Records[Rules], choose: Any, learn: Any) -> None:
+    """Write the addresses of an agent's functions in this process.
+
+    Args:
+        rules: of the game.
+        choose: compiled by :func:`compile_own`.
+        learn: likewise, or None.
+    """
+    rules["choose"], rules["learn"], rules["learn_paid"] = address(choose), 0, 0
+    if learn is not None:
+        rules["learn_paid" if takes_paid(learn) else "learn"] = address(learn)
+
+
+def takes_paid(learn: Any) -> bool:
+    """Whether a compiled ``learn`` is told the incentive."""
+    return len(learn.nopython_signatures[0].args) == len(LEARN_PAID.args)
+
+
 @functools.cache
 def compile_own(argument: str, function: Any) -> Any:
     """Compile a user's function for the kernel to call. The result is kept, so that its address stays valid.
@@ -143,24 +163,21 @@ def compile_own(argument: str, function: Any) -> Any:
         argument: its role, a key of ``ARGUMENTS``.
         function: a plain function.
     """
-    signature, what = LEARN if argument == "learn" else CHOOSE, f"must be a function {ARGUMENTS[argument]}"
+    signatures, what = (
+        (LEARN, LEARN_PAID) if argument == "learn" else (CHOOSE,),
+        f"must be a function {ARGUMENTS[argument]}",
+    )
     try:
         arguments = len(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # not a function, or not one written in Python
         arguments = -1
-    if arguments != len(signature.args):
+    signature = next((each for each in signatures if len(each.args) == arguments), None)
+    if signature is None:
         raise TypeError(f"{argument} = {short(function)} {what}")
-    made = compiled(getattr(function, "py_func", function))
     try:
-        made.compile(signature.args)
-    except numba.core.errors.NumbaError as error:
-        reason = str(error)
-        if "Cannot modify readonly array" in reason:
-            reason = "it writes to a read-only argument; only learn may write, to memory and means"
-        elif "Only accept returning of array" in reason or "NRT required" in reason:
-            reason = "it makes an array; keep numbers in memory instead"
-        raise TypeError(f"{argument} = {function.__name__} {what}: {reason}") from None
-    made.disable_compile()
+        made = compile_function(function, signature.args)
+    except TypeError as error:
+        raise TypeError(f"{argument} {what}: {error}") from None
     (found,) = made.nopython_signatures
     if numba.types.unliteral(found.return_type) != signature.return_type:  # type: ignore[no-untyped-call]
         remedy = "it must return nothing" if argument == "learn" else "it must return an arm's index, np.int64(arm)"
@@ -180,7 +197,8 @@ def check_own_bounds(choose: Any, learn: Any, n_arms: int, memory: Floats) -> No
     if (choose, learn, n_arms, memory.size) in _checked:
         return
     choosing = compiled(choose.py_func, CHOOSE, boundscheck=True)
-    learning = None if learn is None else compiled(learn.py_func, LEARN, boundscheck=True)
+    paid = (0.5,) if learn is not None and takes_paid(learn) else ()
+    learning = learn and compiled(learn.py_func, LEARN_PAID if paid else LEARN, boundscheck=True)
     rng, trial, means, counts = np.random.default_rng(0), memory.copy(), np.zeros(n_arms), np.zeros(n_arms, np.int64)
     with out_of_bounds_told("agent", n_arms, memory):
         for t in range(1, 2 * n_arms + 2):
@@ -188,5 +206,5 @@ def check_own_bounds(choose: Any, learn: Any, n_arms: int, memory: Floats) -> No
             arm = t % n_arms
             counts[arm] += 1
             if learning is not None:
-                learning(trial, means, counts, arm, float(rng.integers(2)))
+                learning(trial, means, counts, arm, float(rng.integers(2)), *paid)
     _checked.add((choose, learn, n_arms, memory.size))

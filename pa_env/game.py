@@ -130,7 +130,7 @@ class Game(GameState):
         if bad >= 0:
             raise self._error(bad, offered, forced)
         if self._python.agents:
-            self._python.learn(results, asked)
+            self._python.learn(results, offered, asked)
         return results
 
     def _error(self, bad: int, offers: Floats, forced: Integers = DEFAULT) -> ValueError:

@@ -110,7 +110,7 @@ class GameState:
         if rules["kind"][0] not in GREEDY:
             order = agent.order_given() if isinstance(agent, ScriptedAgent) else np.zeros(0, np.int64)
             memory = np.zeros((self.copies, self._memory.size))
-            self.arrays = self.arrays._replace(agent=AgentArrays(memory, order))
+            self.arrays = self.arrays._replace(agent=AgentArrays(memory, order, np.zeros(self._memory.size)))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Compiled functions have other addresses in another process."""

@@ -1,6 +1,7 @@
 """Users' own agents, written in Python: the game asks them for arms and tells them their rewards."""
 
 import copy
+import inspect
 from collections.abc import Sequence
 from math import isfinite
 
@@ -12,6 +13,19 @@ from pa_env.kernel.layout import AGENT_REWARD, ARM, NO_ARM, Floats, Integers
 from pa_env.scripted_agents import Agent, ScriptedAgent
 
 MISSING = object()
+
+
+def takes_paid(agent: Agent) -> bool:
+    """Whether an agent's ``learn`` is told the incentive: it has a parameter ``paid``, or cannot do without a third."""
+    try:
+        signature = inspect.signature(agent.learn)
+    except (TypeError, ValueError):  # not written in Python
+        return False
+    try:
+        signature.bind(0, 0.0)
+    except TypeError:
+        return True
+    return "paid" in signature.parameters
 
 
 class PythonAgents:
@@ -30,6 +44,7 @@ class PythonAgents:
         if not isinstance(agent, ScriptedAgent | CompiledAgent):
             self.agents = [agent] if copies == 1 else [copy.deepcopy(agent) for _ in range(copies)]
         self.all = range(len(self.agents))
+        self.tell_paid = bool(self.agents) and takes_paid(self.agents[0])
 
     def __len__(self) -> int:
         """How many they are."""
@@ -70,10 +85,12 @@ class PythonAgents:
                 arms[i] = arm
         return arms
 
-    def learn(self, results: Floats, playing: Sequence[int]) -> None:
-        """Tell the agents of the copies that are playing what they got."""
+    def learn(self, results: Floats, offers: Floats, playing: Sequence[int]) -> None:
+        """Tell the agents of the copies that are playing what they got, and what they were paid if they ask for it."""
         for i in playing:
-            self.agents[i].learn(int(results.item(i, ARM)), results.item(i, AGENT_REWARD))
+            arm = int(results.item(i, ARM))
+            paid = (offers.item(i, arm),) if self.tell_paid else ()
+            self.agents[i].learn(arm, results.item(i, AGENT_REWARD), *paid)
 
     def choice_probabilities(self, offers: Floats) -> Floats:
         """How likely each agent says that it is to play each arm, (copies, n_arms)."""

@@ -21,8 +21,7 @@ for, or ``NO_ARM``. It keeps what it must remember in ``memory``, a vector of fl
 """
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,11 @@ import numpy as np
 from pa_env.checks import FLOAT64, at_least, short, whole
 from pa_env.kernel.compiling import address, compiled, inlined
 from pa_env.kernel.draws import U64
+from pa_env.kernel.draws import uniform as uniform_at
 from pa_env.kernel.episodes import RULE
 from pa_env.kernel.hold import count_round
 from pa_env.kernel.layout import NO_ARM, Floats, Stop
+from pa_env.own_functions import compile_function, out_of_bounds_told
 
 Rule = Callable[..., int]
 _checked: set[tuple[Rule, int, int]] = set()  # rules whose bounds were checked, with arms and size of memory
@@ -46,7 +47,7 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
         function: the rule.
         trusted: skip the check of bounds at its first use, for rules that were tested for it.
     """
-    rule = compiled(function, RULE)
+    rule: Rule = compile_function(function, RULE)
     if trusted:
         _trusted.add(rule)
     return rule
@@ -80,18 +81,6 @@ def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
         plays[0] = 1
         checked(trial, plays, sums, 0, 0.0, offer)
     _checked.add((rule, n_arms, memory.size))
-
-
-@contextmanager
-def out_of_bounds_told(what: str, n_arms: int, memory: Floats) -> Iterator[None]:
-    """Turn the IndexError of a user's compiled code, run on sample data, into an error that explains it."""
-    try:
-        yield
-    except IndexError as error:
-        raise ValueError(
-            f"memory of {memory.size} numbers is too short for this {what} with {n_arms} arms, or the {what} is wrong:"
-            f" {error}"
-        ) from None
 
 
 def check_memory(memory: Any) -> None:
@@ -131,6 +120,20 @@ def write_key(memory: Floats, at: int, key: int) -> None:
 def read_key(memory: Any, at: int) -> Any:
     """The key that :func:`write_key` kept in entries ``at`` and ``at + 1``, as uint64; for compiled rules."""
     return (U64(memory[at]) << U64(32)) | U64(memory[at + 1])
+
+
+@inlined
+def uniform(memory: Any, at: int, n: int) -> float:
+    """The n-th uniform number in [0, 1), n = 1, 2, ..., of the key that :func:`write_key` kept; for compiled rules.
+
+    The same key and n give the same number: count the draws in ``memory``, or take n from the rounds played.
+
+    Args:
+        memory: the rule's.
+        at: the first of the key's two entries.
+        n: which number.
+    """
+    return uniform_at(read_key(memory, at), n)
 
 
 class StopRule:

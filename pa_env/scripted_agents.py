@@ -1,8 +1,9 @@
 """The agents: an agent sees an offer, plays an arm, and learns from its own reward.
 
 >>> import pa_env
->>> pa_env.agents()
-('empirical-mean', 'exploratory', 'oracle', 'exploratory-oracle', 'ols', 'ucb', 'thompson', 'exp3', 'logit', 'types')
+>>> pa_env.agents()  # doctest: +NORMALIZE_WHITESPACE
+('empirical-mean', 'exploratory', 'oracle', 'exploratory-oracle', 'ols', 'ucb', 'thompson', 'exp3', 'logit', 'types',
+'hedge', 'follow-the-leader', 'holdout')
 >>> pa_env.make_agent("exploratory", c0=0.5, exploration="worst").c0
 0.5
 
@@ -36,6 +37,18 @@ One by one, with their parameters; muhat are an agent's beliefs, pi the offer, t
     whose means are drawn uniformly in each episode; or an array (J, n_arms) of means in [0, 1]), ``order`` ("random":
     drawn in each round; "blocks": one after the other, horizon / J rounds each; "cycle"; or an array of type indices,
     which is repeated), ``temperature`` >= 0, ``ties``.
+``hedge`` (mean-based learning: Guruganesh et al., arXiv 2401.16198; Freund & Schapire, JCSS 1997)
+    does not look at the offer before it plays: it draws arm a with a probability proportional to exp(eta_t S_a), where
+    S_a is its total payoff from arm a in the t - 1 rounds before. With ``feedback`` "offers" it is told whole offers
+    after their rounds, S_a = (t - 1) muhat_a + sum of pi_a, and eta_t = rate sqrt(log K / t). With "bandit" it is told
+    R + pi_A alone: S_a sums payoffs divided by the probability of playing the arm, eta_t = rate sqrt(log K / (K t)),
+    and arms are drawn uniformly with probability min(1, K eta_t). Parameters: ``rate`` > 0, ``feedback``.
+``follow-the-leader`` (Hannan 1957; Kalai & Vempala, JCSS 2005)
+    plays argmax_a S_a, with S_a of ``hedge`` and whole offers; ties go to the lowest index. No parameters.
+``holdout``
+    plays as ``empirical-mean`` does, but refuses. If the arm that a greedy agent would take is not its favourite
+    argmax_a muhat_a, and its muhat_a + pi_a is less than ``margin`` above that of every other arm, it plays its
+    favourite, at most ``patience`` times for each arm. Parameters: ``margin`` >= 0, ``patience`` >= 0.
 
 The principal's regret R_T compares with the best offers for a greedy agent that has the same beliefs, whichever agent
 answers; :mod:`pa_env.kernel.responses` says where it can be negative, and what ``regret_response`` compares with.
@@ -53,10 +66,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pa_env.checks import at_least, integers, known, numbers, short, whole
-from pa_env.compiled_agents import CompiledAgent, check_own_bounds, compile_own
+from pa_env.compiled_agents import CompiledAgent, check_own_bounds, compile_own, write_functions
 from pa_env.kernel.compiling import address
 from pa_env.kernel.layout import Exploration, Floats, Integers, Order, Records, Rules, Ties
 from pa_env.kernel.other_agents import Kind, types_memory
+from pa_env.payoff_agents import FEEDBACKS, HEDGE, HOLDOUT, LEADER, Functions
 
 TIES = {member.name.lower().replace("_", "-"): member for member in Ties}
 EXPLORATIONS = {
@@ -78,6 +92,7 @@ class AgentDeclaration:
     linear_only: bool = False  # whether rewards must be linear
     iid_only: bool = False  # whether they must not be
     low_regret: bool = False  # whether its own regret is sublinear
+    functions: Functions | None = None  # that the kernel calls (Kind.FUNCTIONS)
 
 
 GREEDY = {"ties": "lowest", "initial": 0.0}
@@ -102,6 +117,21 @@ AGENTS = {
         learns=False,
         iid_only=True,
     ),
+    "hedge": AgentDeclaration(
+        Kind.FUNCTIONS,
+        "learns from what it was paid before, by multiplicative weights",
+        {"rate": 1.0, "feedback": "offers"},
+        functions=HEDGE,
+    ),
+    "follow-the-leader": AgentDeclaration(
+        Kind.FUNCTIONS, "plays the arm that would have paid it most before", functions=LEADER
+    ),
+    "holdout": AgentDeclaration(
+        Kind.FUNCTIONS,
+        "learns, and refuses offers in order to get better ones",
+        {"margin": 0.1, "patience": 10},
+        functions=HOLDOUT,
+    ),
 }
 
 
@@ -124,6 +154,10 @@ class ScriptedAgent:
         knows_means: whether a logit agent knows its means.
         types: the number of types, or their means (J, n_arms).
         order: which type answers: "random", "blocks", "cycle", or a list of the types of the rounds.
+        rate: of learning by multiplicative weights, above 0.
+        feedback: what it is told of incentives after a round: whole "offers", or as in a "bandit" its own payoff.
+        margin: what it wants above what a greedy agent would take, at least 0.
+        patience: how often it refuses an arm, at least 0.
     """
 
     name: str
@@ -136,11 +170,19 @@ class ScriptedAgent:
     knows_means: bool = False
     types: int | tuple[tuple[float, ...], ...] = 0
     order: str | tuple[int, ...] = "random"
+    rate: float = 1.0
+    feedback: str = "offers"
+    margin: float = 0.0
+    patience: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "c0", at_least("c0", self.c0, 0.0))
         object.__setattr__(self, "exponent", at_least("exponent", self.exponent, 0.0))
         object.__setattr__(self, "temperature", at_least("temperature", self.temperature, 0.0))
+        object.__setattr__(self, "rate", at_least("rate", self.rate, 0.0, strictly=True))
+        object.__setattr__(self, "margin", at_least("margin", self.margin, 0.0))
+        object.__setattr__(self, "patience", whole("patience", self.patience, 0))
+        known("feedback", self.feedback, FEEDBACKS)
         known("ties", self.ties, TIES)
         if isinstance(self.exploration, str):
             known("exploration", self.exploration, EXPLORATIONS)
@@ -205,7 +247,7 @@ class ScriptedAgent:
     @property
     def tells_law(self) -> bool:
         """True if the probabilities of its choices are known."""
-        return self.kind != Kind.THOMPSON and not callable(self.exploration)
+        return self.kind not in (Kind.THOMPSON, Kind.FUNCTIONS) and not callable(self.exploration)
 
     def write_rules(self, rules: Records[Rules], n_arms: int, dim: int) -> None:
         """Write it into a game's rules."""
@@ -224,7 +266,11 @@ class ScriptedAgent:
         self.write_addresses(rules)
 
     def write_addresses(self, rules: Records[Rules]) -> None:
-        """Write the address of the user's exploration function in this process."""
+        """Write the addresses of its functions, and of the user's exploration function, in this process."""
+        functions = self.declaration.functions
+        if functions is not None:
+            learn = functions.learn and compile_own("learn", functions.learn)
+            write_functions(rules, compile_own("choose", functions.choose), learn)
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 
     def _exploration(self, n_arms: int) -> int:
@@ -253,6 +299,8 @@ class ScriptedAgent:
 
     def memory_for(self, n_arms: int) -> Floats:
         """Return its memory (M,) in the kernel at the beginning of an episode."""
+        if self.declaration.functions is not None:
+            return self.declaration.functions.memory(self, n_arms)
         if self.declaration.kind == Kind.EXP3:
             return np.zeros(n_arms)
         memory = np.zeros(types_memory(self.n_types, n_arms))
@@ -285,8 +333,10 @@ class Agent(Protocol):
     def choose(self, incentives: NDArray[np.float64]) -> int:
         """The arm to play on this offer."""
 
-    def learn(self, arm: int, reward: float) -> None:
-        """Observe the reward R of the arm just played (without the incentive)."""
+    def learn(self, arm: int, reward: float, paid: float) -> None:
+        """Observe the reward R of the arm just played (without the incentive), and the incentive; ``paid`` may be
+        left out.
+        """
 
 
 AgentLike = str | ScriptedAgent | CompiledAgent | Agent  # what ``agent=`` takes
@@ -302,6 +352,8 @@ def agents() -> tuple[str, ...]:
     - ``ucb``, ``thompson``, ``exp3``: learn, and keep their own regret low.
     - ``logit``: plays arm a with a probability proportional to exp((muhat_a + pi_a) / temperature).
     - ``types``: a population of agents, one of which answers in each round.
+    - ``hedge``, ``follow-the-leader``: learn from what they were paid, and do not look at the offer before they play.
+    - ``holdout``: refuses offers in order to get better ones.
 
     See :mod:`pa_env.scripted_agents` for their laws, and :func:`make_agent` for their parameters.
     """

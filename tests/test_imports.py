@@ -13,7 +13,7 @@ import pa_env
 FOLDERS = {name: Path(package.__file__).parent for name, package in (("pa_env", pa_env), ("baselines", baselines))}
 # From the bottom up. A module belongs to the first layer that has a pattern of its name.
 LAYERS = (
-    ("pa_env.kernel.layout", "pa_env.kernel.compiling"),
+    ("pa_env.kernel.layout", "pa_env.kernel.sources", "pa_env.kernel.compiling"),
     ("pa_env.kernel*",),
     ("pa_env*",),
     ("baselines.principal", "baselines.files", "baselines.pictures", "baselines.specs", "baselines.text"),
@@ -21,11 +21,12 @@ LAYERS = (
     ("baselines.rl.policy_file", "baselines.rl.trained", "baselines.rl.view", "baselines.rl.models"),
     ("baselines.registry",),
     ("baselines.trace",),
-    ("baselines.simulation",),
+    ("baselines.episodes",),
     ("baselines.tasks",),
+    ("baselines.simulation",),
     ("baselines.benchmark*",),
     ("baselines.players", "baselines.comparison"),
-    ("baselines.rl*", "baselines.reproduce*", "baselines.tuning", "baselines.cli.play"),
+    ("baselines.rl*", "baselines.reproduce*", "baselines.tuning", "baselines.cli.play", "baselines.cli.web"),
     ("baselines", "baselines.cli.catalogue"),
     ("baselines.speed*",),  # times the public package
     ("baselines.cli.commands", "baselines.__main__"),

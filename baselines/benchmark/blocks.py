@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.registry import resolve, resolve_agent, resolve_instance
-from baselines.simulation import Episodes
+from baselines.episodes import Episodes, settings
+from baselines.registry import resolve
 from baselines.specs import is_user_code
 from pa_env.checks import short
 from pa_env.kernel.layout import NOT_ALWAYS, SCORES
@@ -103,13 +103,6 @@ class BlockResult(NamedTuple):
         """Why it failed, with the principal, the task and the seeds."""
         seeds = f"seeds {self.block.seeds[0]} to {self.block.seeds[-1]}"
         return f"{self.block.principal} in task {self.block.task.name}, {seeds}:\n{self.why}"
-
-
-def settings(task: "Task", objects: Objects) -> dict[str, Any]:
-    """Keyword arguments of a task's game."""
-    agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
-    instance = resolve_instance(objects.get(("instance", task.instance), task.instance))
-    return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
 
 
 def episodes_of(block: Block, objects: Objects = NO_OBJECTS) -> Episodes:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from baselines.benchmark.blocks import NO_OBJECTS, Block, BlockResult, read_table, settings
+from baselines.benchmark.blocks import Block, BlockResult, read_table
 from baselines.benchmark.pool import Worker
+from baselines.episodes import settings
 from baselines.registry import resolve
 from baselines.specs import is_user_code
 from pa_env.checks import UNBOUNDED
@@ -66,7 +67,7 @@ def _difference(block: Block, data: bytes, timeout: float) -> str | None:
             raise ValueError(why)
         return np.frombuffer(data)
 
-    game = Game(**settings(block.task, NO_OBJECTS), max_incentive=UNBOUNDED, observe=False)
+    game = Game(**settings(block.task), max_incentive=UNBOUNDED, observe=False)
     try:
         for seed in block.seeds:
             game.begin(seeds=[seed])

@@ -4,6 +4,7 @@ A command imports what it needs when it runs, so that ``--help`` and errors come
 """
 
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -140,10 +141,13 @@ def run(
     from baselines.tasks import tasks
 
     with plain_errors():
-        custom = [value for value in (agent, instance, arms, horizon, dim) if value is not None]
+        parts = {"agent": agent, "instance": instance, "arms": arms, "horizon": horizon, "dim": dim}
+        custom = [f"--{name}" for name, value in parts.items() if value is not None]
+        if task and custom:
+            raise ValueError(f"--task {task[0]} is a whole setting: leave out {', '.join(custom)}, or the task")
         chosen = tasks(*task) if task else () if custom else tasks("default")
         if custom:
-            chosen = (*chosen, own_task(agent, instance or "uniform", arms, horizon or 1000, dim))
+            chosen = (own_task(agent, instance or "uniform", arms, horizon or 1000, dim),)
         if final_only:
             chosen = tuple(replace(each, curve=False) for each in chosen)
         planned = make_plan(chosen, principal, seeds)
@@ -215,16 +219,31 @@ def play(
     agent: str = typer.Option("empirical-mean", help="Your opponent if you are the principal: a name or your own."),
     instance: str = typer.Option("uniform", help="A family of instances, or your own."),
     principal: str = typer.Option("profit-target", help="Your opponent if you are the agent: a name or your own."),
-    seed: int = typer.Option(0, min=0, help="Of the game."),
+    seed: int = typer.Option(0, min=0, help="Of the game; on the page, of the first one."),
+    web: bool = typer.Option(False, "--web", help="Play as the principal on a page in your browser."),
+    keep: Path | None = typer.Option(None, help="With --web: a Parquet file for all rounds of finished games."),
 ) -> None:
-    """Play the game yourself in the terminal.
+    """Play the game yourself, in the terminal or in a browser.
 
     Example: pa-bench play --seat agent --principal elimination,constants=practical
+
+    Example: pa-bench play --web --keep games.parquet
     """
     from baselines.cli import play as table
 
     with plain_errors():
-        table.play(seat, agent if seat == "principal" else principal, arms, horizon, instance, seed)
+        if web or keep:
+            if not web or seat != "principal":
+                raise ValueError("--keep needs --web, and --web needs --seat principal: change one of them")
+            from functools import partial
+
+            from baselines.cli.web import serve
+
+            serve(partial(table.take_seat, seat, agent, arms, horizon, instance), seed, keep)
+        else:
+            table.play(
+                table.take_seat(seat, agent if seat == "principal" else principal, arms, horizon, instance, seed)
+            )
 
 
 @app.command()
@@ -363,3 +382,16 @@ def reproduce(
             failures += evidence.failures
             typer.echo(f"page: {file}")
     report_failures(failures)
+
+
+@app.command()
+def clean() -> None:
+    """Remove the compiled game from the disk; the next use compiles it again.
+
+    Example: pa-bench clean
+    """
+    from pa_env.kernel.compiling import cache_folder
+
+    folder = cache_folder()
+    shutil.rmtree(folder, ignore_errors=True)
+    typer.echo(f"removed: {folder}")

@@ -20,7 +20,7 @@ from pa_env.checks import arm_index, known, short
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import AGENT_BLOCKS, BLOCKS, OVERALL
 
-OTHERS = ("oracle", "profit-target", "zero")  # principals compared with you; the first is shown the agent's beliefs
+OTHERS = ("oracle", "ppo", "particle", "profit-target", "zero")  # compared with you; the first is shown the beliefs
 
 
 class PrincipalSeat:
@@ -42,13 +42,20 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
 
     def view(self, observation: NDArray[np.float32]) -> Table:
         """Plays and mean reward of each arm, and the incentives that were not enough and enough."""
-        _, theta_hat, share, refused, accepted, _ = observation[:-OVERALL].reshape(BLOCKS, self.n_arms)
         table = Table("arm", "plays", "mean reward", "refused", "accepted")
-        for arm, plays in enumerate((share * self.horizon).round().astype(int)):
-            mean = f"{theta_hat[arm]:.2f}" if plays else "–"
-            least = f"{accepted[arm]:.2f}" if plays else "–"
-            table.add_row(str(arm), str(plays), mean, f"{refused[arm]:.2f}", least)
+        for arm, facts in enumerate(self.known(observation)):
+            mean, accepted = ("–" if facts[name] is None else f"{facts[name]:.2f}" for name in ("mean", "accepted"))
+            table.add_row(str(arm), str(facts["plays"]), mean, f"{facts['refused']:.2f}", accepted)
         return table
+
+    def known(self, observation: NDArray[np.float32]) -> list[dict[str, Any]]:
+        """What the principal knows of each arm: plays, mean reward, highest incentive refused, lowest accepted."""
+        _, means, share, refused, accepted, _ = observation[:-OVERALL].reshape(BLOCKS, self.n_arms).tolist()
+        plays = [round(part * self.horizon) for part in share]
+        return [
+            {"plays": n, "mean": means[a] if n else None, "refused": refused[a], "accepted": accepted[a] if n else None}
+            for a, n in enumerate(plays)
+        ]
 
     def read(self, text: str) -> NDArray[np.float64]:
         """Incentives (n_arms,)."""
@@ -76,14 +83,18 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
         return f"The agent played arm {info['arm']}: reward {reward + paid:.2f}, paid {paid:.2f}."
 
     def others(self, rounds: int) -> dict[str, float]:
-        """Utility of scripted principals."""
-        earned = {}
+        """Utility of other principals."""
+        shown = {OTHERS[0]: " (is shown the agent's beliefs)"}
+        return {name + shown.get(name, ""): curve[-1] for name, curve in self.curves(rounds).items()}
+
+    def curves(self, rounds: int) -> dict[str, list[float]]:
+        """Utility of other principals after each of the first rounds, on the same draws."""
+        marks, curves = range(1, rounds + 1), {}
         for name in OTHERS:
             principal = make(name, n_arms=self.n_arms, horizon=self.horizon)
-            run = simulate(principal, self.instance, resolve_agent(self.agent), seed=self.seed, checkpoints=[rounds])
-            note = " (is shown the agent's beliefs)" if type(principal).privileged else ""
-            earned[name + note] = float(run.utility[-1])
-        return earned
+            run = simulate(principal, self.instance, resolve_agent(self.agent), seed=self.seed, checkpoints=marks)
+            curves[name] = run.utility.tolist()
+        return curves
 
 
 class AgentSeat:
@@ -134,8 +145,8 @@ an arm. You get its reward and its incentive.
 Seat = PrincipalSeat | AgentSeat
 
 
-def play(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: str, seed: int) -> None:
-    """Play an episode.
+def take_seat(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: str, seed: int) -> Seat:
+    """Return a seat at a new table.
 
     Args:
         seat: your own: principal or agent.
@@ -148,11 +159,15 @@ def play(seat: str, opponent: str, n_arms: int | None, horizon: int, instance: s
     known("seat", seat, ("principal", "agent"))
     source = resolve_instance(instance)
     K = n_arms or int(getattr(source, "n_arms", 3))
-    table: Seat = (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, source, opponent, seed)
-    console = Console(highlight=False)
+    return (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, source, opponent, seed)
+
+
+def play(table: Seat) -> None:
+    """Play an episode in the terminal."""
+    console, horizon = Console(highlight=False), table.horizon
     console.print(Text(table.help))
     rounds, earned = 0, 0.0
-    observation, _ = table.env.reset(seed=seed)
+    observation, _ = table.env.reset(seed=table.seed)
     try:
         while rounds < horizon:
             console.print(table.view(observation))

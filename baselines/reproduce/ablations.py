@@ -229,20 +229,19 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     study = evidence.study
     return [
         "What the paper argues is needed, left out one at a time (Liu & Ratliff, ICML 2025). All have practical"
-        " constants, so the paper's probabilities do not bound the counts; no lemma covers these constants, and the"
-        f" parts keep the lemmas all the same. Agents that explore have c0 = {C0:g} and explore the arm that is paid"
-        " for, which misleads searches most. K = 5 arms, `uniform`; linear rewards have d = 2.",
+        " constants, which no lemma covers, so the paper's probabilities do not bound the counts. Agents that explore"
+        f" have c0 = {C0:g} and explore the arm that is paid for, which misleads searches. K = 5"
+        " arms, `uniform`; linear rewards have d = 2.",
         "## The lemmas broken",
         f"{QUICK_COUNTED if study.quick else COUNTED} games or searches of each, seeds 0, 1, ..., as in"
-        " `baselines.reproduce.lemma_counts`. The agent that explores the arm that is paid for was chosen because"
-        " it misleads most; the usual one (`exploratory`, c0 = 1) is counted beside it. The searches of the"
-        " conservative cut are asked alone, outside of games: in games with these constants its premise seldom"
-        " holds.",
+        " `baselines.reproduce.lemma_counts`. The usual agent that explores (`exploratory`, c0 = 1) is counted"
+        " beside the one that explores the arm that is paid for. The searches of the conservative cut are asked alone,"
+        " outside of games, with answers that keep the premise of the lemma.",
         tables.markdown(broken(evidence), as_is=["lemma"]),
         "## What it costs",
         "R_T/T, means over seeds with 95% bootstrap intervals; differences are paired. Verdicts are by paired t-tests,"
         " with p-values that Holm's method corrects for asking all of these questions at once, at 5%. A broken lemma"
-        " need not cost regret at these horizons: where a verdict says so, the part buys safety. " + TOO_FEW,
+        " need not cost regret at these horizons. " + TOO_FEW,
         tables.markdown(regrets(evidence.scores, study)),
         "The mean of the answers 0 and 1 of a test, compared with 1/2, is their median; what the median replaces is a"
         " single test.",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from baselines.episodes import Run
 from baselines.principal import Hold, Outcome, Principal, Rounds
 from baselines.registry import PRIVILEGED
 from baselines.scripted.paper.convex_set import unit_ball
@@ -18,7 +19,7 @@ from baselines.scripted.paper.exploratory import Exploratory
 from baselines.scripted.paper.linear import LinearElimination
 from baselines.scripted.paper.search import Search
 from baselines.scripted.paper.steiner import multi_scale_search
-from baselines.simulation import Run, simulate
+from baselines.simulation import simulate
 from pa_env.game import Game
 from pa_env.kernel.layout import ArmRow, Floats
 from pa_env.scripted_agents import ScriptedAgent, make_agent

@@ -49,7 +49,7 @@ class ToldAllButOne(ToldUCB):
         while True:
             arm = int(evidence.argmax())
             outcome = yield hold(arm, prices[arm], max(1, self.horizon // DECISIONS))
-            evidence += outcome.rewards * won + (outcome.plays - outcome.rewards) * lost
+            evidence += outcome.sums * won + (outcome.plays - outcome.sums) * lost
 
 
 PRIVILEGED.add(ToldAllButOne)  # it is shown the game, as the yardsticks of this package are

@@ -233,23 +233,23 @@ AXES = {"T": "horizon T", "K": "number of arms K", "d": "dimensions d", "c0": "e
 
 
 def draw(measured: list[CurveFit], out: Path) -> None:
-    """A panel for each theorem and each of T, K, d and c0 that it is measured in; one more for what has no theorem."""
+    """A row of panels for each theorem, one for each of T, K, d and c0; the last row is for what has no theorem."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from baselines.pictures import COLOURS, save
 
-    panels: dict[tuple[str, str], list[CurveFit]] = {}
+    panels: dict[str, dict[str, list[CurveFit]]] = {bound: {} for bound in FAMILIES}
     for each in measured:
-        panels.setdefault((each.curve.bound, each.curve.varies), []).append(each)
+        panels[each.curve.bound].setdefault(each.curve.varies, []).append(each)
     names = dict.fromkeys(each.curve.principal.split(",")[0] for each in measured)
     colours = {name: style.colour for name, style in zip(names, COLOURS, strict=False)}
-    columns = min(3, len(panels))
-    lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(5.2 * columns, 3.9 * lines), layout="constrained")
+    columns = max(map(len, panels.values()))
+    figure = Figure(figsize=(5.2 * columns, 3.9 * len(panels)), layout="constrained")
     FigureCanvasAgg(figure)
-    for place, ((bound, varies), group) in enumerate(panels.items()):
-        axes = figure.add_subplot(lines, columns, place + 1)
+    places = [(row, bound, *each) for row, bound in enumerate(panels) for each in enumerate(panels[bound].items())]
+    for row, bound, column, (varies, group) in places:
+        axes = figure.add_subplot(len(panels), columns, row * columns + column + 1)
         title = f"{FAMILIES[bound]}: {bound}" if bound else FAMILIES[bound]
         axes.set(xscale="log", yscale="log", xlabel=AXES[varies], ylabel=f"{REGRETS[group[0].curve.score]}, mean")
         axes.set_title(title, fontsize=9)
@@ -315,9 +315,9 @@ def page(evidence: Evidence, path: Path) -> list[str]:
         READING,
         table([each for each in covered if each.curve.varies == "T"]),
         "## The paper's constants, in K, d and c0",
-        "The bound of `exploratory-oracle` has a second term, K^2 log^3(KT), which is the larger one at this"
-        " horizon; the column has the power of K in the first. The theorems treat c0 as a constant; how regret grows"
-        " with it is measured all the same.",
+        "The bound of `exploratory-oracle` has a second term, K^2 log^3(KT); the column has the power of K in the"
+        " first. Constants aside, the second is the larger one where K^(3/2) log(KT) exceeds sqrt(T): at T = 1e6 from K"
+        " = 16 on. The theorems treat c0 as a constant; how regret grows with it is measured all the same.",
         table([each for each in covered if each.curve.varies != "T"]),
         "## Practical constants, and principals without a theorem",
         OTHERS,

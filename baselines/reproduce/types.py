@@ -70,7 +70,7 @@ class Bisect(Principal):
         earned = []
         for arm, price in offers:
             outcome = yield hold(arm, price, length)
-            earned.append(outcome.rewards.sum() - price * outcome.plays[arm])
+            earned.append(outcome.sums.sum() - price * outcome.plays[arm])
         arm, price = offers[int(np.argmax(earned))]
         while True:
             yield hold(arm, price, self.horizon)

@@ -51,7 +51,7 @@ ABOUT = (
     f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
     f" `oracle` and `knows-beliefs` are privileged. {TOO_FEW} {tables.REGRETS}"
 )
-MARKS = "*: the least or not separated from it; ': the game ends in phase 1; †: R_T does not rank principals"
+MARKS = "*: the least or not separated from it; ': the game ends in phase 1\n†: R_T does not rank principals"
 READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
     " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played (more than 10"
@@ -188,7 +188,8 @@ def verdict(summary: pd.DataFrame) -> str:
     never = "Every principal fails in more than 5% of its runs against some agent"
     if steady:
         never = (
-            f"At most 5% of the runs of {', '.join(steady)} fail, whatever the agent; all others fail more somewhere"
+            f"At most 5% of the runs of {', '.join(steady)} fail, whatever the agent; the others fail"
+            " more against some agent"
         )
     apart = contenders.assign(ratio=contenders["regret"] / contenders["regret_median"].clip(lower=1.0))
     worst = apart.loc[apart["ratio"].idxmax()]
@@ -273,7 +274,7 @@ def page(evidence: Evidence, path: Path) -> list[str]:
         panels = {PANELS[kind]: losses_per_round(group, columns="agent") for kind, group in kinds.items()}
         figure = path.with_name(f"{path.stem}-t1e{round(math.log10(horizon))}.png")
         signs = {PANELS[kind]: marks(group, first, panels[PANELS[kind]]) for kind, group in kinds.items()}
-        save(heat_map(panels, f"R_T/T at T = {horizon:,}, {part['seeds'].min()} seeds. {MARKS}", signs), figure)
+        save(heat_map(panels, f"R_T/T at T = {horizon:,}, {part['seeds'].min()} seeds\n{MARKS}", signs), figure)
         parts += [f"## T = {horizon:,}", f"![Regret per round, principals by agents]({figure.name})"]
         for kind, group in kinds.items():
             parts += [f"On {PANELS[kind]}: {verdict(group)}"]

@@ -196,9 +196,9 @@ class PolicyPrincipal(Principal):
                 env.step(action)
             except Offered as offered:
                 incentives = offered.incentives
-            outcome = yield offer(dict(enumerate(incentives.tolist())))
+            outcome = yield offer(incentives)
             puppet.arm = int(outcome.plays.argmax())
-            theta[puppet.arm] = outcome.rewards[puppet.arm]  # rewards are constant there: X is theta
+            theta[puppet.arm] = outcome.sums[puppet.arm]  # rewards are constant there: X is theta
             observation, *_ = env.step(action)
 
     def _environment(self, puppet: Puppet) -> Any:

@@ -8,7 +8,7 @@ dimension is ``N_ARMS``, an integer, or a number of the memory.
 ...     WINDOW = 1  # W
 >>> class History(NamedTuple):
 ...     counts: PerArm
-...     offers: Annotated[Any, Number.WINDOW, N_ARMS]
+...     offers: Annotated[Floats, Number.WINDOW, N_ARMS]
 >>> LAYOUT = Layout(Number, History)
 >>> memory = LAYOUT.zeros(3, window=10)
 >>> memory.size, LAYOUT.arrays(memory, 3).offers.shape
@@ -18,6 +18,7 @@ Compiled code reads a number as ``memory[Number.ROUND]``, and the arrays by the 
 module gives a name of its own.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from enum import IntEnum
@@ -27,11 +28,18 @@ import numpy as np
 
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.layout import Floats
+from pa_env.rules import Rule, compile_rule
 
 N_ARMS = "n_arms"  # K, as a dimension
-PerArm = Annotated[Any, N_ARMS]
+Dimension = str | int  # N_ARMS, an integer, or an index of a number
+PerArm = Annotated[Floats, N_ARMS]
 
 Arrays = TypeVar("Arrays", bound=NamedTuple)
+
+
+def compiled_when_used(function: Rule) -> Callable[[], Rule]:
+    """Return a function that compiles this rule at its first call, and returns the compiled rule at every call."""
+    return functools.cache(lambda: compile_rule(function, trusted=True))
 
 
 class Layout(Generic[Arrays]):
@@ -43,13 +51,13 @@ class Layout(Generic[Arrays]):
     """
 
     arrays: Callable[[Floats, int], Arrays]  # the arrays in a memory, not copied; takes the memory and n_arms
-    compiled: Callable[[Any, int], Arrays]  # the same for compiled code
+    compiled: Callable[[Floats, int], Arrays]  # the same for compiled code
     size: Callable[[Floats, int], int]  # how many numbers of a memory the layout takes
-    compiled_size: Callable[[Any, int], int]
+    compiled_size: Callable[[Floats, int], int]
 
     def __init__(self, numbers: type[IntEnum], arrays: type[Arrays]) -> None:
         self.numbers = numbers
-        self.shapes: dict[str, tuple[Any, ...]] = {
+        self.shapes: dict[str, tuple[Dimension, ...]] = {
             name: hint.__metadata__ for name, hint in get_type_hints(arrays, include_extras=True).items()
         }
         self.arrays, self.size = self._write(arrays)
@@ -79,7 +87,7 @@ class Layout(Generic[Arrays]):
         return memory
 
     @staticmethod
-    def _length(dim: Any, n_arms: int, numbers: dict[str, float]) -> int:
+    def _length(dim: Dimension, n_arms: int, numbers: dict[str, float]) -> int:
         """A dimension as an integer."""
         if isinstance(dim, IntEnum):
             return int(numbers[dim.name.lower()])

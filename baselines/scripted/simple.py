@@ -1,42 +1,36 @@
 """Reference principals: no incentive, a fixed offer, and the best response to the agent's beliefs."""
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from baselines.principal import Principal, Request, Rounds, follow, offer
+from baselines.scripted.memory import compiled_when_used
 from pa_env.checks import numbers, short
 from pa_env.game import Game
-from pa_env.kernel.layout import ArmRow
-from pa_env.rules import compile_rule
+from pa_env.kernel.layout import ArmRow, Floats, Integers
 
 TIE_BREAK = 1e-9
 
 
-@functools.cache
-def best_response() -> Callable[..., int]:
+@compiled_when_used
+def best_response(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The oracle's rule; its memory is the game's own table of means, field by field."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        n_arms = offer.size
-        theta, means = memory[ArmRow.THETA * n_arms :], memory[ArmRow.MEAN * n_arms :]
-        best = 0
-        for b in range(n_arms):
-            offer[b] = 0.0
-            if theta[b] + means[b] > theta[best] + means[best]:
-                best = b
-        highest_other = -np.inf
-        for b in range(n_arms):
-            if b != best:
-                highest_other = max(highest_other, means[b])
-        missing = highest_other - means[best]
-        if missing >= 0.0:
-            offer[best] = missing + TIE_BREAK
-        return best
-
-    return compile_rule(rule, trusted=True)
+    n_arms = offer.size
+    theta, means = memory[ArmRow.THETA * n_arms :], memory[ArmRow.MEAN * n_arms :]
+    best = 0
+    for b in range(n_arms):
+        offer[b] = 0.0
+        if theta[b] + means[b] > theta[best] + means[best]:
+            best = b
+    highest_other = -np.inf
+    for b in range(n_arms):
+        if b != best:
+            highest_other = max(highest_other, means[b])
+    missing = highest_other - means[best]
+    if missing >= 0.0:
+        offer[best] = missing + TIE_BREAK
+    return best
 
 
 class Fixed(Principal):

@@ -22,12 +22,21 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from baselines import Principal
+    from baselines.principal import Rounds
+    from pa_env import CompiledAgent
+    from pa_env.rules import Rule
 
 Call = Callable[[], object]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 DRAWS = ROUNDS = 100_000
 EPISODES, HORIZON = 10_000, 200  # of many episodes in one call
 STEPWISE = 5_000  # rounds of a loop in Python
@@ -158,7 +167,7 @@ def numpy_draws() -> Call:
     return lambda: rng.random(out=buffer)
 
 
-def held(n_arms: int, agent: Any) -> Call:
+def held(n_arms: int, agent: "str | Callable[[], CompiledAgent]") -> Call:
     """``ROUNDS`` rounds of one held offer that is always accepted."""
     from pa_env.game import Game
 
@@ -288,7 +297,7 @@ def both_seats(copies: int) -> Call:
     return run
 
 
-def turn_about(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+def turn_about(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """A rule that pays each arm in turn, so that every round has another offer."""
     paid = int(memory[0]) % offer.size
     for a in range(offer.size):
@@ -297,7 +306,7 @@ def turn_about(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offe
     return int(paid)
 
 
-def answered(agent: Any) -> Call:
+def answered(agent: "str | Callable[[], CompiledAgent]") -> Call:
     """2000 rounds against an agent, with another offer each round."""
     from pa_env.game import Game
     from pa_env.rules import compile_rule
@@ -308,7 +317,7 @@ def answered(agent: Any) -> Call:
     return lambda: game.follow(rule, memory, 2000)
 
 
-def greedy_choice(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
+def greedy_choice(memory: Floats, means: Floats, counts: Integers, offer: Floats, t: int, u: float) -> int:
     """``empirical-mean`` as a user would write it."""
     best = 0
     for a in range(offer.size):
@@ -317,25 +326,25 @@ def greedy_choice(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: f
     return best
 
 
-def average(memory: Any, means: Any, counts: Any, arm: int, reward: float) -> None:
+def average(memory: Floats, means: Floats, counts: Integers, arm: int, reward: float) -> None:
     """Empirical means."""
     memory[arm] += reward
     means[arm] = memory[arm] / counts[arm]
 
 
-def averaging() -> Any:
+def averaging() -> "CompiledAgent":
     """A user's agent that is greedy."""
     from pa_env import CompiledAgent
 
     return CompiledAgent(greedy_choice, average, np.zeros)
 
 
-def sampling() -> Any:
+def sampling() -> "CompiledAgent":
     """A user's agent that samples."""
     from pa_env import CompiledAgent
     from pa_env.compiled_agents import further_normal
 
-    def sampling_choice(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
+    def sampling_choice(memory: Floats, means: Floats, counts: Integers, offer: Floats, t: int, u: float) -> int:
         best, highest = 0, -np.inf
         for a in range(offer.size):
             index = means[a] + offer[a] + further_normal(u, a) / np.sqrt(counts[a] + 1.0)
@@ -353,7 +362,7 @@ class PythonAgent:
         """Begin an episode."""
         self.means = np.zeros(n_arms)
 
-    def choose(self, incentives: Any) -> int:
+    def choose(self, incentives: Floats) -> int:
         """Always the same arm."""
         return 1
 
@@ -370,7 +379,7 @@ def python_agent() -> Call:
     return lambda: game.play(offer)
 
 
-def simulated(principal: Any, agent: str, horizon: int, n_arms: int = 5) -> Call:
+def simulated(principal: "str | Callable[..., Principal]", agent: str, horizon: int, n_arms: int = 5) -> Call:
     """One run of a principal: a name, or a function that makes one."""
     import baselines
 
@@ -390,7 +399,7 @@ def linear() -> Call:
     return lambda: baselines.simulate("linear", agent="ols", horizon=10**7, instance=instance)
 
 
-def episodes(principal: str, count: int, **parameters: Any) -> Call:
+def episodes(principal: str, count: int, **parameters: float) -> Call:
     """Many short episodes."""
     import baselines
 
@@ -432,14 +441,14 @@ def numpy_loop(n_arms: int, horizon: int) -> Call:
     return play
 
 
-def stepwise(n_arms: int, horizon: int) -> Any:
+def stepwise(n_arms: int, horizon: int) -> "Principal":
     """As a coroutine, with a request a round."""
     from baselines import Principal, hold
 
     class Stepwise(Principal):
         name = "ucb, round by round"
 
-        def rounds(self) -> Any:
+        def rounds(self) -> "Rounds":
             while True:
                 counts = np.maximum(self.plays, 1)
                 index = self.sums / counts + np.sqrt(2 * math.log(self.horizon) / counts)
@@ -448,25 +457,25 @@ def stepwise(n_arms: int, horizon: int) -> Any:
     return Stepwise(n_arms, horizon)
 
 
-def compiled(n_arms: int, horizon: int) -> Any:
+def compiled(n_arms: int, horizon: int) -> "Principal":
     """As a compiled rule, in one request for the whole game."""
     from baselines import Principal, follow
 
     class Compiled(Principal):
         name = "ucb, compiled"
 
-        def rounds(self) -> Any:
+        def rounds(self) -> "Rounds":
             yield follow(ucb_rule(), np.array([2 * math.log(self.horizon), 1 + 1 / self.horizon]), self.horizon)
 
     return Compiled(n_arms, horizon)
 
 
 @functools.cache
-def ucb_rule() -> Any:
+def ucb_rule() -> "Rule":
     """UCB; memory: 2 log T, and the amount."""
     from pa_env.rules import compile_rule
 
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    def rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
         target, best = 0, -np.inf
         for b in range(plays.size):
             offer[b] = 0.0

@@ -93,7 +93,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
             options: ``{"instance": ...}`` fixes the instance; ``{"reset_mask": mask}`` resets only the copies in a
                 mask (N,) of booleans.
         """
-        instance = instance_option(options)
+        instance = instance_option(options, ("instance", "reset_mask"))
         which = self._mask((options or {}).get("reset_mask"))
         self._begin(which, copy_seeds(seed, self.num_envs), instance)
         return self._observe(), self._known(which)

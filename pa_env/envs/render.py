@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from gymnasium import logger
 from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
@@ -117,7 +118,11 @@ class Viewer:
     def render(self) -> str | NDArray[np.uint8] | None:
         """Draw a frame: text, an image (height, width, 3), or None after writing the text to the terminal."""
         if self.mode is None:
-            raise ValueError(f"render_mode = None draws nothing: make the environment with one of {', '.join(MODES)}")
+            logger.warn(
+                "You are calling render method without specifying any render mode. Make the environment with"
+                f" render_mode= one of {', '.join(MODES)}"
+            )
+            return None
         self.game.check_begun()
         frame = self._frame()
         if self.mode == "ansi":

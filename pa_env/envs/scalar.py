@@ -29,6 +29,7 @@ The horizon terminates an episode, since the observation tells the time; nothing
 for one thread.
 """
 
+import difflib
 from typing import Any, Unpack
 
 import gymnasium as gym
@@ -47,10 +48,16 @@ Info = dict[str, Any]
 ONE = np.ones(1, np.bool_)
 
 
-def instance_option(options: Any) -> Any:
-    """The instance in the ``options`` of a reset; other options are ignored."""
+def instance_option(options: Any, known: tuple[str, ...] = ()) -> Any:
+    """Return the instance in the ``options`` of a reset; raise if a key is nearly one of those ``known``.
+
+    Other keys are ignored: wrappers and conformance tests pass some.
+    """
     if options is not None and not isinstance(options, dict):
         raise TypeError(f"options = {short(options)} must be a dictionary, as in {{'instance': ...}}, or None")
+    for key in set(options or ()) - set(known):
+        if near := difflib.get_close_matches(str(key).lower(), known, n=1):
+            raise ValueError(f"options has the key {short(key)}, which is unknown: did you mean {near[0]!r}?")
     return (options or {}).get("instance")
 
 
@@ -72,7 +79,7 @@ class Seat(gym.Env[Any, Any]):
 
     def _begin(self, seed: int | None, options: Info | None) -> Info:
         """Begin an episode. Returns what the players know from the start: the arms, if rewards are linear."""
-        self.game.begin([seed], instance=instance_option(options))
+        self.game.begin([seed], instance=instance_option(options, ("instance",)))
         super().reset(seed=seed_of(seed))
         self._left = self.game.horizon
         return {"arms": self.game.features[0].copy()} if self.game.dim else {}

@@ -15,6 +15,7 @@ Inside::
 
     layout.py         enumerations, records, arrays, observations and scores, each declared once
     compiling.py      compilation with a disk cache that is never stale
+    sources.py        the digest of what may be compiled into a function
     draws.py          random numbers by position
     instances.py      instances drawn from a family, and the beginning of an episode
     agents.py         answers to an offer: greedy, exploring, and their probabilities

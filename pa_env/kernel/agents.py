@@ -73,7 +73,7 @@ def deviate(
             explored = explored_arm(arrays, exploring, offers, i, answer.best)
             arm = explored if explored != NO_ARM else arm
     if agent is not None:
-        if arrays.rules[0].kind == Kind.COMPILED:
+        if arrays.rules[0].choose > 0:
             arm = own_arm(arrays, agent, offers, i)
         elif not arrays.rules[0].maximises:
             arm = other_arm(arrays, agent, offers, i, answer.best)
@@ -207,8 +207,27 @@ def explored_arm(arrays: Arrays, exploring: Records[Exploring], offers: Floats, 
 
 @part
 def chosen_arm(arrays: Arrays, offers: Floats, i: int) -> int:
-    """The arm of :func:`decide`."""
-    return decide(arrays, offers, i).arm
+    """The arm of :func:`decide`; the agent's memory stays as it is."""
+    keep(arrays.agent, i)
+    arm = decide(arrays, offers, i).arm
+    restore(arrays.agent, i)
+    return arm
+
+
+@inlined_part
+def keep(agent: AgentArrays | None, i: int) -> None:
+    """Note the memory of copy ``i``, to which its agent may write when it is asked."""
+    if agent is not None:
+        for k in range(agent.kept.size):
+            agent.kept[k] = agent.memory[i, k]
+
+
+@inlined_part
+def restore(agent: AgentArrays | None, i: int) -> None:
+    """Undo what the agent of copy ``i`` has written since :func:`keep`."""
+    if agent is not None:
+        for k in range(agent.kept.size):
+            agent.memory[i, k] = agent.kept[k]
 
 
 @compiled
@@ -251,7 +270,7 @@ def bad_answer(
 ) -> int:
     """The first copy in which the answer of the user's function in the next round is not an arm, or -1."""
     if agent is not None:
-        if arrays.rules[0].choose > 0:
+        if arrays.rules[0].kind == Kind.COMPILED:
             return first_bad_answer(arrays, offers, forced, playing)
     if exploring is not None:
         if arrays.rules[0].explore > 0:

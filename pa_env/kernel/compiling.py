@@ -1,8 +1,8 @@
 """Compilation by Numba, with a disk cache that is never stale.
 
 Numba's own cache checks the file of a function and no other: if a constant or a helper in another file changes, old
-machine code stays in use and gives wrong numbers. The key of every function compiled here therefore holds a digest of
-all sources that may be compiled into it (:func:`digest`).
+machine code stays in use and gives wrong numbers. The folder of every function compiled here is therefore named after
+all sources that may be compiled into it (:mod:`pa_env.kernel.sources`).
 
 All uses of Numba's private API are in this file, and each has a plain fallback: the option
 ``_nrt``, the class of the cache, direct calls of one overload (:func:`machine_code`) and the address of a compiled
@@ -10,8 +10,8 @@ function (:func:`code_address`).
 """
 
 import functools
+import gc
 import hashlib
-import importlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -19,17 +19,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import llvmlite  # type: ignore[import-untyped]
 import llvmlite.ir  # type: ignore[import-untyped]
 import numba
 import numba.extending
-import numpy as np
+import platformdirs
+
+from pa_env.kernel.sources import digest
 
 FunctionCache: Any
+_CacheLocator: Any
 try:
-    from numba.core.caching import FunctionCache
+    from numba.core.caching import FunctionCache, _CacheLocator
 except ImportError:  # another version of Numba: compile again in each process
-    FunctionCache = None
+    FunctionCache = _CacheLocator = None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -39,7 +41,6 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 PATIENCE = 2.0  # seconds without a word
 _explained = False  # whether the user was told
-KERNEL = ("*.py",)  # all that is compiled into the kernel's own functions
 
 
 def _supported(options: dict[str, Any]) -> dict[str, Any]:
@@ -54,60 +55,73 @@ def _supported(options: dict[str, Any]) -> dict[str, Any]:
 OPTIONS = _supported(OPTIONS)
 
 
-@functools.cache
-def digest(package: str) -> str:
-    """SHA-256 of the versions and of the sources that may be compiled into a function of a top-level package.
+def cache_folder() -> Path:
+    """Where machine code is kept: in Numba's cache folder if one was chosen, or in the platform's for this user."""
+    chosen = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    return Path(chosen or platformdirs.user_cache_dir("principal-agent-env", appauthor=False)) / "pa_env-compiled"
 
-    These are the kernel's own for functions of ``pa_env.kernel``; for functions of other packages, every source file
-    of the package as well (or the one file, if it is a module).
+
+class StampedCache:
+    """The disk cache of a function, in a folder named after its sources and options; used when it is first compiled.
+
+    If it cannot be read or written, or the function was not read from a file, the function is compiled again.
+
+    Args:
+        function: the function.
+        options: of its compilation.
     """
-    found = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {np.__version__}".encode())
-    here = Path(__file__).parent
-    files = [path for pattern in KERNEL for path in here.glob(pattern)]
-    if package != "pa_env.kernel":
-        origin = getattr(importlib.import_module(package), "__file__", None)
-        if origin is not None:
-            own = Path(origin)
-            files += own.parent.rglob("*.py") if own.name == "__init__.py" else [own]
-    for path in sorted(files):
-        found.update(path.read_bytes())
-    return found.hexdigest()
 
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self._function, self._options = function, options
 
-def _package(function: Callable[..., Any]) -> str:
-    """The package whose :func:`digest` belongs to a function."""
-    module = function.__module__
-    return "pa_env.kernel" if module.startswith("pa_env.kernel") else module.partition(".")[0]
+    @functools.cached_property
+    def cache_path(self) -> str:
+        """The folder."""
+        sources = digest(Path(self._function.__code__.co_filename))
+        return str(cache_folder() / hashlib.sha256(f"{sources} {sorted(self._options.items())}".encode()).hexdigest())
 
+    @functools.cached_property
+    def _cache(self) -> Any:
+        """Numba's cache in that folder."""
+        cache = self
 
-def _stamped_cache(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    """A disk cache for a function, or None if Numba finds no folder for it."""
-    if FunctionCache is None:
-        return None
-    stamp = (digest(_package(function)), repr(sorted(options.items())))
+        class Locator(_CacheLocator):  # type: ignore[misc]
+            """The folder, for Numba."""
 
-    class StampedCache(FunctionCache):  # type: ignore[misc]
-        """Keyed by the sources and options too. If it cannot be read or written, functions are compiled again."""
+            @classmethod
+            def from_function(cls, _function: Any, _file: str) -> "Locator":
+                return cls()
 
-        def _index_key(self, sig: Any, codegen: Any) -> Any:
-            return (*super()._index_key(sig, codegen), *stamp)
+            def get_cache_path(self) -> str:
+                return cache.cache_path
 
-        def load_overload(self, sig: Any, target_context: Any) -> Any:
-            try:
-                return super().load_overload(sig, target_context)
-            except Exception:  # unpickling damaged bytes may raise anything; the function is then compiled
-                return None
+            def get_source_stamp(self) -> str:
+                return ""  # the folder has it
 
-        def save_overload(self, sig: Any, data: Any) -> None:
-            try:
-                super().save_overload(sig, data)
-            except Exception:  # a full disk, or an index that is damaged
-                return
+            def get_disambiguator(self) -> str:
+                return str(cache._function.__code__.co_firstlineno)
 
-    try:
-        return StampedCache(function)
-    except RuntimeError:  # "cannot cache function ...: no locator available"
-        return None
+        class Files(FunctionCache._impl_class):  # type: ignore[misc]
+            _locator_classes = [Locator]
+
+        class Cache(FunctionCache):  # type: ignore[misc]
+            _impl_class = Files
+
+        return Cache(self._function)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for a signature, or None."""
+        try:
+            return self._cache.load_overload(sig, target_context)
+        except Exception:  # unpickling damaged bytes may raise anything; the function is then compiled
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code for a signature."""
+        try:
+            self._cache.save_overload(sig, data)
+        except Exception:  # a full disk, an index that is damaged, or no source file
+            return
 
 
 def compiled(function: Function, signature: Any = None, **options: Any) -> Function:
@@ -120,11 +134,10 @@ def compiled(function: Function, signature: Any = None, **options: Any) -> Funct
     """
     options = OPTIONS | options
     dispatcher = numba.njit(**options)(function)
-    cache = _stamped_cache(function, options)
-    if cache is not None and hasattr(dispatcher, "_cache"):
-        dispatcher._cache = cache
+    if FunctionCache is not None and hasattr(dispatcher, "_cache"):
+        dispatcher._cache = StampedCache(function, options)
     if signature is not None:
-        with slowness_explained():
+        with compilation():
             dispatcher.compile(signature)
         dispatcher.disable_compile()
     return cast(Function, dispatcher)
@@ -152,22 +165,30 @@ def inlined_part(function: Function) -> Function:
 
 
 @contextmanager
-def slowness_explained() -> Iterator[None]:
-    """Say once, on a terminal, that something is being compiled if it takes longer than two seconds."""
+def compilation() -> Iterator[None]:
+    """While something is compiled: no garbage is collected, and after two seconds a terminal is told so, once."""
 
     def explain() -> None:
         global _explained
         _explained = True
-        print("pa_env: compiling the game for this machine; the next time it starts at once", file=sys.stderr)
+        print(
+            "pa_env: compiling the game for this machine, some 10 seconds for each kind of agent; kept for the next"
+            f" time in {cache_folder()}",
+            file=sys.stderr,
+        )
 
     timer = threading.Timer(PATIENCE, explain)
     timer.daemon = True
     if not _explained and sys.stderr is not None and sys.stderr.isatty():
         timer.start()
+    collects = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
         timer.cancel()
+        if collects:
+            gc.enable()
 
 
 def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
@@ -178,7 +199,7 @@ def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ca
     if not hasattr(function, "get_overload"):
         return function
     signature = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
-    with slowness_explained():
+    with compilation():
         function.compile(signature)  # type: ignore[attr-defined]
     return cast(Callable[..., Any], function.get_overload(signature))
 

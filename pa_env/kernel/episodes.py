@@ -110,7 +110,7 @@ def agent_copy(agent: AgentArrays | None, i: int) -> AgentArrays | None:
     """The agent's arrays of copy ``i``: views."""
     if agent is None:
         return None
-    return AgentArrays(agent.memory[i : i + 1], agent.order)
+    return AgentArrays(agent.memory[i : i + 1], agent.order, agent.kept)
 
 
 @inlined_part

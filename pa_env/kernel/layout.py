@@ -250,7 +250,8 @@ class Rules(Protocol):
     draws_types: int  # 1 if the means of the types are drawn anew each episode
     order: int  # of the types
     choose: np.uint64  # addresses of the user's compiled functions, or 0
-    learn: np.uint64
+    learn: np.uint64  # told the reward alone
+    learn_paid: np.uint64  # told the incentive too
     explore: np.uint64
 
 
@@ -303,8 +304,9 @@ class LinearArrays(NamedTuple):
 class AgentArrays(NamedTuple):
     """The additional state of agents that are not greedy on their means (:mod:`pa_env.kernel.other_agents`)."""
 
-    memory: Floats  # (N, M): EXP3's estimated gains, the means of types, or what the user's functions keep
+    memory: Floats  # (N, M): EXP3's estimated gains, the means of types, or what an agent's functions keep
     order: Integers  # (L,) types in the order in which they answer, if it is given
+    kept: Floats  # (M,), a copy's memory while its agent is asked for an answer that is not played
 
 
 class Arrays(NamedTuple):
@@ -374,7 +376,7 @@ def copy_of(arrays: Arrays, i: int) -> Arrays:
         summary=arrays.summary[part],
         linear=None if linear is None else LinearArrays(*(array[part] for array in linear)),
         exploring=None if exploring is None else exploring[part],
-        agent=None if agent is None else AgentArrays(agent.memory[part], agent.order),
+        agent=None if agent is None else AgentArrays(agent.memory[part], agent.order, agent.kept),
     )
 
 

@@ -27,6 +27,7 @@ class Kind(IntEnum):
     LOGIT = 6
     TYPES = 7  # greedy, or logit with a temperature
     COMPILED = 8  # the user's own functions
+    FUNCTIONS = 9  # functions of pa_env, called as the user's are; their answers are arms
 
 
 GREEDY = (Kind.LEARNER, Kind.ORACLE, Kind.PYTHON)
@@ -50,11 +51,14 @@ def other_arm(arrays: Arrays, agent: AgentArrays, offers: Floats, i: int, best: 
 _FLOATS = numba.float64[::1]
 _READ_FLOATS = numba.types.Array(numba.float64, 1, "C", readonly=True)
 _READ_INTEGERS = numba.types.Array(numba.int64, 1, "C", readonly=True)
-# choose(memory, means, counts, offer, t, u) -> arm reads only; learn(memory, means, counts, arm, reward) writes.
-CHOOSE = numba.int64(_READ_FLOATS, _READ_FLOATS, _READ_INTEGERS, _READ_FLOATS, numba.int64, numba.float64)
+# choose(memory, means, counts, offer, t, u) -> arm writes to memory; learn(memory, means, counts, arm, reward) and
+# learn(memory, means, counts, arm, reward, paid) write to memory and means.
+CHOOSE = numba.int64(_FLOATS, _READ_FLOATS, _READ_INTEGERS, _READ_FLOATS, numba.int64, numba.float64)
 LEARN = numba.void(_FLOATS, _FLOATS, _READ_INTEGERS, numba.int64, numba.float64)
+LEARN_PAID = numba.void(*LEARN.args, numba.float64)
 BAD_MEANS = NO_ARM - 1  # in place of an arm: the agent's means are not finite
-_choose, _learn = caller(CHOOSE), caller(LEARN)  # by address, so that one compiled game serves every such agent
+# By address, so that one compiled game serves every such agent.
+_choose, _learn, _learn_paid = caller(CHOOSE), caller(LEARN), caller(LEARN_PAID)
 
 
 @inlined_part
@@ -76,9 +80,13 @@ def own_arm(arrays: Arrays, agent: AgentArrays, offers: Floats, i: int) -> int:
 
 
 @inlined_part
-def own_learn(arrays: Arrays, agent: AgentArrays, i: int, arm: int, reward: float) -> None:
-    """Tell the user's agent of copy ``i`` the reward of its arm; the counts include this round."""
-    _learn(arrays.rules[0].learn, (agent.memory[i], arrays.arms[i, ArmRow.MEAN], arrays.plays[i], arm, reward))
+def own_learn(arrays: Arrays, agent: AgentArrays, i: int, arm: int, reward: float, paid: float) -> None:
+    """Tell the agent's function in copy ``i`` what its arm brought; the counts include this round."""
+    rules, memory, means, counts = arrays.rules[0], agent.memory[i], arrays.arms[i, ArmRow.MEAN], arrays.plays[i]
+    if rules.learn > 0:
+        _learn(rules.learn, (memory, means, counts, arm, reward))
+    elif rules.learn_paid > 0:
+        _learn_paid(rules.learn_paid, (memory, means, counts, arm, reward, paid))
 
 
 # ----------------------------------------------------------------------------------------- logit

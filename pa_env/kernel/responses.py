@@ -62,7 +62,7 @@ def complete_scores(
         if rules.maximises:
             sums[Score.REGRET_RESPONSE] = sums[Score.REGRET]
     if agent is not None:
-        if kind == Kind.COMPILED or kind == Kind.THOMPSON or kind == Kind.EXP3:
+        if rules.choose > 0 or kind == Kind.THOMPSON or kind == Kind.EXP3:
             sums[Score.REGRET_RESPONSE] = np.nan
         if kind == Kind.TYPES:
             sums[Score.REGRET_FIXED] = fixed_benchmark(arrays, agent, i) - sums[Score.EXPECTED_UTILITY]

@@ -218,8 +218,7 @@ def learn(
         else:
             learn_linear(arrays, linear, i, arm, r)
     if agent is not None:
-        if arrays.rules[0].kind == Kind.COMPILED:
-            own_learn(arrays, agent, i, arm, r)
+        own_learn(arrays, agent, i, arm, r, offers[i, arm])
 
 
 @inlined_part

@@ -1,5 +1,6 @@
 """What the tests of the baselines share: notes on a principal's requests, games step by step, other processes."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,8 @@ from pa_env.game import Game
 
 Floats = NDArray[np.float64]
 NO_BOUND = 1e6  # on incentives, for environments that must have one
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 
 class Entry(NamedTuple):

@@ -21,7 +21,7 @@ from baselines.speed.rows import SpeedRow
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
-COMMANDS = ("run", "report", "list", "play", "train", "tune", "speed", "leaderboard", "reproduce")
+COMMANDS = ("run", "report", "list", "play", "train", "tune", "speed", "leaderboard", "reproduce", "clean")
 
 
 def shown_by(*arguments: str) -> str:

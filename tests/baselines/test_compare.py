@@ -217,7 +217,7 @@ def test_whose_mistake_it_was_is_said() -> None:
     [
         ([], {}, r"principals = \[\] must have at least one"),
         ("zero", {}, "principals = 'zero' must be a list"),
-        ([3], {}, "principals has 3: each must be"),
+        ([3], {}, "principal = 3 must be a name"),
         (["zero", "ipa", "zero"], {}, "principals has 'zero' twice"),
         (["zer"], {}, "zer can't play this game: .*'zero'"),
         (["nowhere.py:Mine"], {}, "there is no file"),

@@ -1,4 +1,4 @@
-"""The same rounds through every interface: every principal against every agent, bit for bit those of the simulation."""
+"""The same rounds through every interface: principals against agents in turn, bit for bit those of the simulation."""
 
 import copy
 import importlib.util
@@ -201,16 +201,33 @@ def goes(name: str, agent: str, instance: Any) -> bool:
     return not (needs_arms(name) or (agent in AGENTS and AGENTS[agent].linear_only))
 
 
+AGENTS_EACH = 4  # of each principal: they take turns, as the instances do
+
+
 def cases() -> list[Any]:
-    """Every principal with every agent; the instances take turns."""
-    turns = itertools.count()
+    """Every principal with agents that take turns, so that every agent meets several; the instances take turns too."""
+    agents, turns = itertools.cycle((*pa_env.agents(), "own")), itertools.count()
     found = []
-    for (name, given), agent in itertools.product(principals(), (*pa_env.agents(), "own")):
-        playable = [instance for instance in INSTANCES if goes(name, agent, instance)]
-        if playable:
-            instance = playable[next(turns) % len(playable)]
-            found.append(pytest.param(name, given, agent, instance, id=f"{name}-{'-'.join(given)}-{agent}"))
+    for name, given in principals():
+        chosen = 0
+        while chosen < AGENTS_EACH:
+            agent = next(agents)
+            playable = [instance for instance in INSTANCES if goes(name, agent, instance)]
+            if playable:
+                chosen += 1
+                instance = playable[next(turns) % len(playable)]
+                found.append(pytest.param(name, given, agent, instance, id=f"{name}-{'-'.join(given)}-{agent}"))
     return found
+
+
+def test_every_agent_meets_principals_in_both_kinds_of_games() -> None:
+    """Else the turns above would leave out something."""
+    met = {(case.values[2], isinstance(case.values[3], Linear)) for case in cases()}
+    for agent in (*pa_env.agents(), "own"):
+        declared = AGENTS.get(agent)
+        assert ((agent, True) in met) or (declared is not None and declared.iid_only), agent
+        assert ((agent, False) in met) or (declared is not None and declared.linear_only), agent
+    assert len({(case.values[0], repr(case.values[1])) for case in cases()}) == len(principals())
 
 
 @pytest.mark.filterwarnings("ignore:constants = 'practical'")

@@ -10,9 +10,9 @@ from numpy.testing import assert_array_equal
 
 import baselines
 from baselines import Principal, Run, follow, simulate
+from baselines.episodes import ROUNDS_AT_ONCE
 from baselines.principal import Rounds
 from baselines.registry import parameters
-from baselines.simulation import ROUNDS_AT_ONCE
 from pa_env import IID
 from pa_env.game import Game
 from pa_env.kernel.layout import ARM, REWARD

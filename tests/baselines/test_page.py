@@ -1,7 +1,6 @@
 """The page in a real browser, offline: nothing is fetched, tables sort, curves hide, labels are only text."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,12 +8,11 @@ import pytest
 
 from baselines.benchmark import report, tables
 
+from .helpers import BROWSER, QUIET
 from .results import PRINCIPALS, make_results
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
-QUIET = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 HEADINGS = ["principal", "seeds", *tables.HEADINGS.values()]
 NASTY = "<b><img src=x onerror=alert(1)>&|$_{$"  # a folder's name
 OWN = f"from baselines.scripted.simple import Zero\n\nclass Mine(Zero):\n    name = {NASTY!r}\n"

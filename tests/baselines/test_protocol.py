@@ -79,7 +79,7 @@ class Restless(Principal):
 
 
 def noted(principal: Restless) -> list[tuple[int, list[int], list[float]]]:
-    return [(o.rounds, o.plays.tolist(), o.rewards.tolist()) for o in principal.outcomes]
+    return [(o.rounds, o.plays.tolist(), o.sums.tolist()) for o in principal.outcomes]
 
 
 @pytest.mark.parametrize("agent", ["empirical-mean", "exploratory", "own"])
@@ -187,7 +187,7 @@ def test_a_copy_in_the_middle_of_an_episode_is_refused(how: str) -> None:
     principal = baselines.make("elimination", n_arms=K, horizon=T)
     COPIES[how](principal)
     principal.offer()
-    with pytest.raises(TypeError, match=r"'elimination' cannot be copied .* call reset\(\) first"):
+    with pytest.raises(TypeError, match=r"Elimination cannot be copied .* call reset\(\) first"):
         COPIES[how](principal)
     principal.observe(0, 1.0)
     assert principal.offer().tolist() == [0.25, 0.0, 0.0, 0.0]  # unharmed
@@ -205,7 +205,7 @@ def test_a_followers_seat_with_a_principal_refuses_to_be_copied_in_the_middle() 
     env = FollowerEnv(principal=principal, n_arms=K, horizon=T)
     env.reset(seed=1)
     env.step(0)
-    with pytest.raises(TypeError, match=r"'exploratory' cannot be copied"):
+    with pytest.raises(TypeError, match=r"Exploratory cannot be copied"):
         copy.deepcopy(env)
 
 

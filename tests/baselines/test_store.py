@@ -281,7 +281,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
     assert loaded >= {"baselines.rl.trained", "baselines.scripted.paper.steiner", "pa_env.kernel"}
     texts = {"baselines.benchmark", *(f"baselines.scripted{folder}" for folder in ("", ".ours", ".paper", ".peers"))}
     beside = {"baselines", "baselines.comparison", "baselines.players", "baselines.benchmark.pool", "baselines.tasks"}
-    beside |= {"baselines.rl", "baselines.text"}
+    beside |= {"baselines.rl", "baselines.simulation", "baselines.text"}
     assert loaded - digested == texts | beside
 
 

@@ -16,7 +16,7 @@ from baselines.__main__ import app
 from baselines.benchmark.blocks import as_parquet, file_name, read_table
 from baselines.text import in_markdown, plain
 
-from .helpers import contents
+from .helpers import BROWSER, QUIET, contents
 from .results import make_results
 
 TASKS = {
@@ -54,6 +54,7 @@ def disguise(folder: Path) -> Path:
 class Outputs(NamedTuple):
     """What the commands made of a folder: files before and after in all folders above, and what was printed."""
 
+    page: Path
     before: dict[str, bytes]
     after: dict[str, bytes]
     printed: list[str]
@@ -69,7 +70,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     commands = (*commands, ["leaderboard", folder, "--out", folder / "report" / "board.md"])
     shown = [CliRunner().invoke(app, list(map(str, words))) for words in commands]
     assert all(each.exit_code == 0 for each in shown), shown
-    return Outputs(before, contents(top), [each.stdout for each in shown[:2]])
+    return Outputs(folder / "report" / "index.html", before, contents(top), [each.stdout for each in shown[:2]])
 
 
 def test_nothing_outside_the_report_changes(outputs: Outputs) -> None:
@@ -95,6 +96,25 @@ def test_names_are_shown_as_text(outputs: Outputs) -> None:
             assert plain(label) in html.unescape(re.sub(r"<[^>]*>", "", rendered))
     for name in ("index.html", *(name for name in files if name.endswith(".svg"))):
         assert not re.search(r"<script>alert|<img src=x|\x1b", files[name].decode())
+
+
+def test_a_page_with_hostile_names_runs_no_script(outputs: Outputs) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if BROWSER is None:
+        pytest.skip("needs Chromium")
+    noticed: list[str] = []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=[*QUIET])
+        page = browser.new_page()
+        page.on("pageerror", lambda error: noticed.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (noticed.append("dialog"), dialog.dismiss()))
+        page.on("request", lambda request: noticed.append(request.url))
+        page.goto(outputs.page.as_uri())
+        page.locator(".curves").first.scroll_into_view_if_needed()
+        page.wait_for_selector(".curves .legend")
+        assert page.locator("img[src=x]").count() == 0
+        browser.close()
+    assert [what for what in noticed if not what.startswith("data:image/")] == [outputs.page.as_uri()]
 
 
 @pytest.mark.parametrize("link", ["report", "report/figures"])

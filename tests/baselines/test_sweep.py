@@ -312,8 +312,12 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert len(kept(out)) == 1
 
 
-@pytest.mark.parametrize("started", [2, 4], ids=["while the server starts", "while workers start"])
-def test_ctrl_c(tmp_path: Path, started: int) -> None:
+@pytest.mark.parametrize(
+    ("started", "signals"),
+    [(2, 1), (4, 1), (4, 2)],
+    ids=["while the server starts", "while workers start", "twice"],
+)
+def test_ctrl_c(tmp_path: Path, started: int, signals: int) -> None:
     """As a terminal sends it: to the command and to every process that it started."""
     out = tmp_path / "out"
     arguments = ["run", "--task", "k5-t1e6-uniform", "--principal", "epsilon-greedy", "--seeds", "9", "--out", str(out)]
@@ -327,7 +331,8 @@ def test_ctrl_c(tmp_path: Path, started: int) -> None:
             time.sleep(0.01)
         workers = descendants(process.pid)
         assert len(workers) >= started, process.communicate()
-        os.killpg(process.pid, signal.SIGINT)
+        for _ in range(signals):
+            os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
     assert errors.splitlines()[-1:] == [

@@ -97,6 +97,10 @@ AGENTS: dict[str, Callable[[], Any]] = {
         "types", types=[[0.1, 0.5, 0.2, 0.9], [0.8, 0.1, 0.3, 0.0]], order=[0, 1, 1], temperature=0.2
     ),
     "compiled": lambda: CompiledAgent(trembling_choice, forgetful_learning, memory=[0.3, 0.0]),
+    "hedge": lambda: make_agent("hedge", rate=2.0),
+    "hedge-bandit": lambda: make_agent("hedge", feedback="bandit"),
+    "follow-the-leader": lambda: "follow-the-leader",
+    "holdout": lambda: make_agent("holdout", margin=0.2, patience=3),
     "own": OwnAgent,
 }
 IID_AGENTS = ("types", "logit-types")
@@ -159,7 +163,7 @@ def state_of(game: Any) -> list[bytes]:
     """All that a game consists of."""
     *plain, linear, exploring, agent = game.arrays._replace(scratch=np.zeros(0))
     optional = [exploring] if exploring is not None else []
-    return [array.tobytes() for array in (*plain, *(linear or ()), *optional, *(agent or ()))]
+    return [array.tobytes() for array in (*plain, *(linear or ()), *optional, *(agent or ())[:2])]
 
 
 def ignore(*_: Any) -> None:

@@ -166,6 +166,7 @@ class Replay:
         self.k, self.mu, self.theta = instance.n_arms, instance.mu.tolist(), instance.theta.tolist()
         self.history: list[tuple[list[float], int, float, float]] = []
         self.last_deviation = -1  # the arm last played that did not maximise
+        self.refused: list[int] = []  # arms that were refused by an agent that holds out
         self.type_means = self._type_means()
         self.own_regret = self.response_regret = self.expected_utility = 0.0
 
@@ -225,6 +226,17 @@ class Replay:
         """The arm that the agent plays on this offer."""
         if self.agent.name == "exp3":
             return self._exp3(offer)
+        if self.agent.name == "holdout":
+            return self._holdout(offer)[0]
+        if self.agent.name == "follow-the-leader":
+            return self._payoffs().index(max(self._payoffs()))
+        if self.agent.name == "hedge":
+            left = uniform(self.key, at(EXPLORE, self.t))
+            for arm, probability in enumerate(self._hedge_law()):
+                left -= probability
+                if left < 0:
+                    return arm
+            return self.k - 1
         if self.agent.name in ("ucb", "thompson"):
             indices = [
                 mean + incentive + self._bonus(a)
@@ -255,6 +267,37 @@ class Replay:
             case "largest-incentive":
                 return max(winners, key=lambda a: offer[a])  # the first of the largest
         raise AssertionError(self.agent.ties)
+
+    def _hedge_law(self) -> list[float]:
+        """How likely hedge is to play each arm now."""
+        if self.agent.feedback == "offers":
+            return self._hedge_softmax(self._payoffs(), self.t, 1, 0.0)
+        payoffs = [0.0] * self.k
+        for t, (offer, arm, _, r) in enumerate(self.history, start=1):
+            payoffs[arm] += (r + offer[arm]) / self._hedge_softmax(payoffs, t, self.k, 1.0)[arm]
+        return self._hedge_softmax(payoffs, self.t, self.k, 1.0)
+
+    def _hedge_softmax(self, payoffs: list[float], t: int, slower: int, explores: float) -> list[float]:
+        """Softmax of payoffs at the rate of round t, mixed with the uniform distribution if it explores."""
+        rate = self.agent.rate * math.sqrt(math.log(self.k) / (slower * t))
+        weights = [math.exp(rate * (payoff - max(payoffs))) for payoff in payoffs]
+        mixed = explores * min(1.0, self.k * rate)
+        return [(1 - mixed) * weight / total(weights) + mixed / self.k for weight in weights]
+
+    def _payoffs(self) -> list[float]:
+        """What each arm would have paid in all rounds so far, at its mean and with its incentives."""
+        means, n = self.means(), len(self.history)
+        return [total(offer[a] for offer, *_ in self.history) + n * means[a] for a in range(self.k)]
+
+    def _holdout(self, offer: Sequence[float]) -> tuple[int, bool]:
+        """The arm of an agent that holds out, and whether it refuses."""
+        means = self.means()
+        values = [mean + incentive for mean, incentive in zip(means, offer, strict=True)]
+        greedy, favourite = values.index(max(values)), means.index(max(means))
+        lead = max(values) - max([*values[:greedy], *values[greedy + 1 :]], default=-math.inf)
+        impatient = self.refused.count(greedy) >= self.agent.patience
+        refuses = greedy != favourite and lead < self.agent.margin and not impatient
+        return (favourite if refuses else greedy), refuses
 
     def _bonus(self, arm: int) -> float:
         """What an arm is worth to UCB or Thompson sampling beyond its mean and incentive."""
@@ -311,7 +354,8 @@ class Replay:
     def play(self, offer: np.ndarray, arm: int | None = None) -> dict[str, object]:
         """One round; the ``info`` that it should have. ``arm``: played whatever the agent would do."""
         incentives, means = offer.tolist(), self.means()
-        arm = self.answer(incentives) if arm is None else arm
+        answer = self.answer(incentives)
+        arm = answer if arm is None else arm
         values = [mean + incentive for mean, incentive in zip(means, incentives, strict=True)]
         x, r = self.draw(arm)
         arms, mu, theta = range(self.k), self.true_means(), self.theta
@@ -319,9 +363,12 @@ class Replay:
         expected = theta[arm] - incentives[arm]
         self.own_regret += max(mu[a] + incentives[a] for a in arms) - (mu[arm] + incentives[arm])
         self.response_regret += self.best_response() - expected
+        agent_refuses = self.agent.name == "holdout" and self._holdout(incentives)[1]
         if values[arm] != max(values):
             self.last_deviation = arm
         self.expected_utility += expected
+        if agent_refuses:
+            self.refused.append(values.index(max(values)))
         self.history.append((incentives, arm, x, r))
         return {
             "arm": arm,
@@ -337,7 +384,7 @@ class Replay:
     def best_response(self) -> float:
         """What the best offer leaves in expectation in the round to come, NaN where we do not know."""
         agent, theta, means, arms = self.agent, self.theta, self.means(), range(self.k)
-        if agent.name in ("thompson", "exp3"):
+        if agent.name in ("thompson", "exp3", "hedge", "follow-the-leader", "holdout"):
             return math.nan
         if agent.temperature > 0:
             return logit_response(theta, means, agent.temperature)

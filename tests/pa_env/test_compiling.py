@@ -21,7 +21,7 @@ import baselines
 import pa_env
 from pa_env.game import Game
 from pa_env.kernel import compiling
-from pa_env.kernel.compiling import address, compiled, digest, machine_code
+from pa_env.kernel.compiling import address, compiled, machine_code
 from pa_env.rules import compile_rule
 
 # Plays every kind of compiled function: the kernel by held offers and by a rule of another package, and an agent that
@@ -49,12 +49,16 @@ print(json.dumps(baselines.simulate("profit-target", agent="exploratory", horizo
 
 
 def play(folder: Path, code: str = PLAY, optimised: bool = True) -> Any:
-    """What a fresh process prints that finds the packages in one folder, with the compile cache beside the sources.
+    """What a fresh process prints that finds the packages in one folder, with a compile cache there.
 
     Code that is not ``optimised`` is compiled in half the time; Numba warns that it keeps none of it.
     """
     # Python's own cache goes by size and time, which edits below leave as they are.
-    variables = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": ""}
+    variables = os.environ | {
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+    }
     variables["NUMBA_OPT"] = "3" if optimised else "0"
     command = [sys.executable, "-W", "error" if optimised else "ignore", "-c", code]
     done = subprocess.run(command, env=variables, cwd=folder, capture_output=True, text=True, check=False)
@@ -80,7 +84,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of both packages with their compile cache, which is found there: times and contents are the same."""
+    """A copy of both packages."""
     folder = tmp_path_factory.mktemp("packages")
     for package in (pa_env, baselines):
         origin = Path(package.__file__).parent
@@ -188,17 +192,71 @@ def test_a_full_disk_does_not_stop_compiling(monkeypatch: pytest.MonkeyPatch) ->
     assert compiled(lambda x: x + 1)(2) == 3
 
 
-def test_the_digest_changes_with_every_source_that_may_be_compiled() -> None:
-    """That of the kernel with its own files, that of another package with its files too."""
-    assert digest("pa_env.kernel") != digest("baselines") != digest("json")
-    own = {
-        path.name for pattern in compiling.KERNEL for path in Path(pa_env.__file__).with_name("kernel").glob(pattern)
-    }
-    assert own == {
-        *("layout.py", "compiling.py", "__init__.py"),
-        *("agents.py", "draws.py", "episodes.py", "hold.py", "instances.py", "least_squares.py"),
-        *("observations.py", "other_agents.py", "responses.py", "step.py"),
-    }
+# For every file that has a compiled function: whether the folder of each of its functions, and of those into which it
+# is compiled, is another one after a change of the file. Then what a function of a user's file depends on.
+DIGESTS = """
+import importlib, json, pkgutil, sys
+from pathlib import Path
+import baselines, pa_env
+from numba.core.dispatcher import Dispatcher
+from pa_env.kernel.sources import digest
+files = {}
+for package in (pa_env, baselines):
+    for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+        if found.name.partition(".")[2].startswith(("kernel", "compiled_agents", "rules", "scripted")):
+            module = importlib.import_module(found.name)
+            own = [f for f in vars(module).values() if isinstance(f, Dispatcher) and f.__module__ == found.name]
+            if own:
+                files[found.name] = Path(module.__file__)
+user, helper = Path("user.py"), Path("helper.py")
+user.write_text("import helper; from pa_env.compiled_agents import further_uniform\\n")
+helper.write_text("RATE = 0.1\\n")
+files["helper"] = helper.absolute()
+missed = []
+before = {name: digest(path) for name, path in files.items()}
+rule, agent = digest(files["baselines.scripted.ours.profit_target"]), digest(user.absolute())
+for name, path in files.items():
+    text = path.read_text()
+    path.write_text(text + "# changed\\n")
+    changed = digest(path) != before[name]
+    if name.startswith("pa_env") and name != "pa_env.compiled_agents":
+        changed &= digest(files["baselines.scripted.ours.profit_target"]) != rule
+    if name in ("helper", "pa_env.compiled_agents", "pa_env.kernel.draws"):
+        changed &= digest(user.absolute()) != agent
+    path.write_text(text)
+    if not changed or digest(path) != before[name]:
+        missed.append(name)
+print(json.dumps([missed, sorted(files)]))
+"""
+
+
+def test_the_digest_changes_with_every_source_that_may_be_compiled(packages: Path) -> None:
+    missed, files = play(packages, DIGESTS)
+    assert missed == []
+    assert {"pa_env.kernel.step", "pa_env.compiled_agents", "pa_env.rules", "helper"} <= set(files)
+
+
+OWN = """
+import json, helper, numpy as np
+from pa_env.game import Game
+from pa_env.rules import compile_rule
+from own import rule
+game = Game(n_arms=2, horizon=10, agent="oracle", instance="uniform")
+game.begin([1])
+print(json.dumps(game.follow(compile_rule(rule), np.zeros(1), 1).offer.tolist()))
+"""
+
+
+def test_a_changed_helper_of_a_user_is_seen_with_a_warm_cache(packages: Path) -> None:
+    own, helper = packages / "own.py", packages / "helper.py"
+    helper.write_text("RATE = 0.1\n")
+    own.write_text(
+        "from helper import RATE\n\n\ndef rule(memory, plays, sums, arm, reward, offer):\n"
+        "    offer[0] = RATE\n    return 0\n"
+    )
+    assert play(packages, OWN) == [0.1, 0.0]
+    edit(helper, "0.1", "0.2")
+    assert play(packages, OWN) == [0.2, 0.0]
 
 
 # ----------------------------------------------------------------------------------------- Numba's private parts
@@ -274,7 +332,7 @@ def test_a_terminal_is_told_once_that_compiling_takes_time(
     monkeypatch.setattr(compiling, "PATIENCE", 0.01 if slow else 60.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     for _ in range(2):
-        with compiling.slowness_explained():
+        with compiling.compilation():
             time.sleep(0.2)
     assert capsys.readouterr().err.count("compiling") == (terminal and slow)
 

@@ -256,7 +256,10 @@ def copied(thing: Any, how: str) -> Any:
 
 
 @pytest.mark.parametrize("how", ["deepcopy", "pickle"])
-@pytest.mark.parametrize(("agent", "instance"), [("round-robin", "beta"), ("ols", "unit-ball"), ("own", "uniform")])
+@pytest.mark.parametrize(
+    ("agent", "instance"),
+    [("round-robin", "beta"), ("ols", "unit-ball"), ("own", "uniform"), ("compiled", "uniform")],
+)
 class TestCopies:
     """A copy made in the middle of an episode goes on as the original does, and neither moves the other."""
 
@@ -313,6 +316,28 @@ class TestCopies:
                 trace.append((each.state().tobytes(), dict(each.rewards)))
             ends.append(trace)
         assert ends[0] == ends[1]
+
+    @pytest.mark.parametrize("offered", [False, True])
+    def test_both_seats(self, agent: str, instance: str, how: str, offered: bool) -> None:
+        envs = principal_agent_v0.vector_env(num_envs=2, **settings(agent, instance))
+        envs.reset(seed=1)
+        offers = np.stack([offer_at(i, 0, 0) for i in range(2)])
+        for _ in range(5):
+            envs.offer(offers)
+            envs.answer(envs.scripted_arms())
+        if offered:
+            envs.offer(offers)
+        ends = []
+        for each in (copied(envs, how), envs):
+            trace = []
+            for t in range(HORIZON - 6):
+                if not offered or t:
+                    each.offer(offers)
+                observations, rewards, terminations, _, _ = each.answer(each.scripted_arms())
+                trace.append(helpers.packed(observations, *rewards.values(), terminations))
+            ends.append(trace)
+        assert ends[0] == ends[1]
+        assert len(set(ends[0])) > 1
 
     def test_held(self, agent: str, instance: str, how: str) -> None:
         game, stop = Game(**settings(agent, instance, horizon=500)), StopRule(1, 5.0, 5.0)

@@ -1,17 +1,20 @@
 """Messages of errors are a line: they show no whole array, and no integer of thousands of digits."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from oracle import splitmix
 
 import baselines
 import pa_env
 from pa_env import principal_agent_v0
 from pa_env.checks import LONGEST, short
-from pa_env.rules import StopRule
+from pa_env.game import Game
+from pa_env.rules import StopRule, compile_rule, uniform, write_key
 
 HUGE = 10**5000  # Python refuses to print it
 LARGE = {
@@ -82,3 +85,46 @@ def test_small_values_are_shown_whole() -> None:
     assert short(np.zeros((2, 2))) == "array([[0., 0.], [0., 0.]])"
     assert short(HUGE) == f"an integer of {HUGE.bit_length()} bits"
     assert len(short("x" * 10_000)) <= LONGEST + 3
+
+
+def makes_an_array(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[:] = sums + np.ones(offer.size)
+    return 0
+
+
+def draws_from_numpy(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = np.random.random()  # noqa: NPY002
+    return 0
+
+
+def draws_from_python(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = random.random()
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "limit"),
+    [
+        (makes_an_array, "makes an array"),
+        (draws_from_numpy, "draws from a global generator"),
+        (draws_from_python, "draws from a global generator"),
+    ],
+)
+def test_a_rule_that_cannot_be_compiled_is_told_its_line_and_the_limit(rule: Any, limit: str) -> None:
+    line = rule.__code__.co_firstlineno + 1
+    with pytest.raises(TypeError, match=rf"^{rule.__name__} can't be compiled: line {line} {limit}[^\n]*$"):
+        compile_rule(rule)
+
+
+def test_a_rule_draws_by_its_key() -> None:
+    @compile_rule
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        offer[0] = uniform(memory, 0, plays.sum() + 1)
+        return 0
+
+    memory = np.zeros(2)
+    write_key(memory, 0, 2**63 + 5)
+    game = Game(n_arms=2, horizon=3)
+    game.begin([1])
+    offers = [float(game.follow(rule, memory, 1).offer[0]) for _ in range(3)]
+    assert offers == [(splitmix(2**63 + 5, n) >> 11) * 2.0**-53 for n in (1, 2, 3)]

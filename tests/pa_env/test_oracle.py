@@ -12,19 +12,21 @@ from oracle import Replay, draw_instance, episode_key, random_offer
 
 from pa_env import IID, Linear, ScriptedAgent, make_agent
 from pa_env.envs.scalar import FollowerEnv, PrincipalEnv
+from pa_env.payoff_agents import FEEDBACKS
 
 SEEDS = st.integers(0, 2**32)
 TIES = st.sampled_from(["lowest", "highest", "random", "largest-incentive"])
+GREEDY = ("empirical-mean", "empirical-mean", "exploratory")
 OFFERS = ("zero", "one-hot", "random", "grid", "tie", "hair", "cap")
 
 
 @st.composite
 def agents(draw: st.DrawFn, names: list[str], k: int, initials: list[Any]) -> ScriptedAgent:
     """Any of the scripted agents, with any of its parameters."""
-    others = ["exploratory", "oracle", "exploratory-oracle", "ucb", "thompson", "exp3", "logit"]
+    others = ["exploratory", "oracle", "exploratory-oracle", "ucb", "thompson", "exp3", "logit", "hedge"]
     name = draw(st.sampled_from([*names, *others]))
     parameters: dict[str, Any] = {}
-    if name not in ("ucb", "thompson", "exp3"):
+    if name not in ("ucb", "thompson", "exp3", "hedge", "follow-the-leader", "holdout"):
         parameters["ties"] = draw(TIES)
     if name.startswith("exploratory"):
         parameters["c0"] = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0]))
@@ -36,6 +38,10 @@ def agents(draw: st.DrawFn, names: list[str], k: int, initials: list[Any]) -> Sc
         parameters["temperature"] = draw(st.sampled_from([0.0, 0.01, 0.1, 1.0]))
     if name == "logit":
         parameters["knows_means"] = draw(st.booleans())
+    if name == "hedge":
+        parameters = {"rate": draw(st.sampled_from([0.1, 1.0, 5.0])), "feedback": draw(st.sampled_from(FEEDBACKS))}
+    if name == "holdout":
+        parameters = {"margin": draw(st.sampled_from([0.0, 0.25, 1.0])), "patience": draw(st.integers(0, 5))}
     if name == "types":
         n_types, rng = draw(st.integers(1, 4)), np.random.default_rng(draw(SEEDS))
         parameters["types"] = draw(
@@ -53,7 +59,7 @@ def iid_games(draw: st.DrawFn) -> dict[str, Any]:
     k = draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(SEEDS))
     initials = [0.0, 0.5, 1.0, tuple(rng.integers(0, 3, k) / 2), tuple(rng.random(k))]
-    agent = draw(agents(["empirical-mean", "empirical-mean", "exploratory", "types", "types"], k, initials))
+    agent = draw(agents([*GREEDY, "types", "types", "holdout", "follow-the-leader"], k, initials))
     instance: str | IID = draw(st.sampled_from(["uniform", "misaligned", "gap", "clustered", "minimax", "given"]))
     if instance == "given":
         means = rng.random((2, k)) if draw(st.booleans()) else rng.integers(0, 5, (2, k)) / 4

@@ -1,16 +1,16 @@
 """One paid arm at a time, chosen by brackets on prices. Ours, not from a paper, and without a proof."""
 
-import functools
 import math
-from typing import Any
 
 import numpy as np
 
+from baselines.scripted.memory import compiled_when_used
 from baselines.scripted.ours.gaussian_filter import GaussianBeliefs, GaussianEntry, gaussian_beliefs, update
 from baselines.scripted.ours.profit_target import ProfitTarget, price, price_cut, write_worth
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
-from pa_env.rules import Rule, compile_rule
+from pa_env.kernel.layout import Floats, Integers
+from pa_env.rules import Rule
 
 
 class BracketUCB(ProfitTarget):
@@ -77,31 +77,27 @@ class BracketUCB(ProfitTarget):
         return bracket_ucb_rule()
 
 
-@functools.cache
-def bracket_ucb_rule() -> Rule:
+@compiled_when_used
+def bracket_ucb_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The compiled rule."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        beliefs = gaussian_beliefs(memory, offer.size)
-        if arm >= 0:
-            update(memory, beliefs, plays, arm)
-        a = write_worth(memory, beliefs, plays, sums, offer)
-        amount = price(memory, beliefs, a, offer)
-        choice = optimistic_choice(memory, beliefs, offer)
-        if choice != a:  # worth a trial at the same profit
-            profit = offer[a] - amount  # c
-            a, amount = choice, max(0.0, min(offer[choice] - profit, price(memory, beliefs, choice, offer)))
-        amount -= price_cut(memory, arm, a, amount)
-        for b in range(offer.size):
-            offer[b] = amount if b == a else 0.0
-            beliefs.offered[b] = offer[b]
-        return a
-
-    return compile_rule(rule, trusted=True)
+    beliefs = gaussian_beliefs(memory, offer.size)
+    if arm >= 0:
+        update(memory, beliefs, plays, arm)
+    a = write_worth(memory, beliefs, plays, sums, offer)
+    amount = price(memory, beliefs, a, offer)
+    choice = optimistic_choice(memory, beliefs, offer)
+    if choice != a:  # worth a trial at the same profit
+        profit = offer[a] - amount  # c
+        a, amount = choice, max(0.0, min(offer[choice] - profit, price(memory, beliefs, choice, offer)))
+    amount -= price_cut(memory, arm, a, amount)
+    for b in range(offer.size):
+        offer[b] = amount if b == a else 0.0
+        beliefs.offered[b] = offer[b]
+    return a
 
 
 @inlined
-def optimistic_choice(memory: Any, beliefs: GaussianBeliefs, worth: Any) -> int:
+def optimistic_choice(memory: Floats, beliefs: GaussianBeliefs, worth: Floats) -> int:
     """The arm with the largest g_a minus its lowest possible price, at the favourable ends of the brackets."""
     m, v, k = beliefs.m, beliefs.v, memory[GaussianEntry.OPTIMISM]
     first = second = -np.inf  # the two highest lower ends

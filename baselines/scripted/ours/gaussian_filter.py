@@ -22,10 +22,11 @@ The agent's mean muhat_a(t) of each arm is taken to be N(m_a, v_a), at first N(0
 
 import math
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from baselines.scripted.memory import Layout, PerArm
 from pa_env.kernel.compiling import inlined
+from pa_env.kernel.layout import Floats, Integers
 
 SURE = 4.0  # standard deviations beyond which an answer is not used
 FIRST_VARIANCE = 1e-4  # of the agent's mean before the first play: about 0
@@ -71,24 +72,25 @@ gaussian_beliefs = LAYOUT.compiled
 
 
 @inlined
-def update(memory: Any, beliefs: GaussianBeliefs, plays: Any, arm: int) -> None:
+def update(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, arm: int) -> None:
     """Update the beliefs by the agent's answer ``arm`` to the last offer; ``plays`` (K,) counts it already."""
     take_answer(memory, beliefs, plays, arm)
     learn(memory, beliefs, arm, plays[arm] - 1)
 
 
 @inlined
-def lead(beliefs: GaussianBeliefs, a: int, b: int) -> Any:
+def lead(beliefs: GaussianBeliefs, a: int, b: int) -> float:
     """Standard deviations by which arm ``a`` was believed to beat arm ``b`` at the last offer; at most ``SURE``."""
     gap = beliefs.m[a] + beliefs.offered[a] - beliefs.m[b] - beliefs.offered[b]
     both = beliefs.v[a] + beliefs.v[b] + SMALLEST
     if gap > 0.0 and gap * gap >= SURE * SURE * both:  # most arms of most rounds: no root is taken for them
         return SURE
-    return gap / math.sqrt(both)
+    deviations: float = gap / math.sqrt(both)
+    return deviations
 
 
 @inlined
-def take_answer(memory: Any, beliefs: GaussianBeliefs, plays: Any, arm: int) -> None:
+def take_answer(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, arm: int) -> None:
     """Take in the agent's answer ``arm`` to the last offer: steps 1 to 3."""
     n_arms = beliefs.m.size
     t = memory[GaussianEntry.TIME]
@@ -133,7 +135,7 @@ def take_answer(memory: Any, beliefs: GaussianBeliefs, plays: Any, arm: int) -> 
 
 
 @inlined
-def learn(memory: Any, beliefs: GaussianBeliefs, arm: int, n: int) -> None:
+def learn(memory: Floats, beliefs: GaussianBeliefs, arm: int, n: int) -> None:
     """Move the belief of ``arm`` as the agent's mean moves with an unseen reward, after ``n`` plays before: step 4."""
     m = beliefs.m[arm]
     p = min(1.0, max(0.0, (n * m + 1.0) / (n + 2.0)))

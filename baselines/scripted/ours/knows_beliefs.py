@@ -1,7 +1,6 @@
 """A privileged yardstick: it observes the agent's beliefs, and must learn only its own rewards."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from baselines.scripted.ours.particle_filter import fresh_memory, particle_belie
 from baselines.scripted.simple import Yardstick
 from pa_env.checks import known
 from pa_env.kernel.compiling import Direct, compiled
+from pa_env.kernel.layout import Floats, Integers
 
 # Parameters of the worth g, for each objective.
 WORTH = {
@@ -20,7 +20,7 @@ WORTH = {
 
 
 @compiled
-def _respond(memory: Any, plays: Any, sums: Any, means: Any, offer: Any) -> int:
+def _respond(memory: Floats, plays: Integers, sums: Floats, means: Floats, offer: Floats) -> int:
     """Write the best offer to an agent that believes ``means`` (K,), and return its arm or NO_ARM."""
     beliefs = particle_beliefs(memory, offer.size)
     for a in range(offer.size):

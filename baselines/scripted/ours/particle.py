@@ -23,12 +23,10 @@ after a refused one the value V is still available. With L = 0 the rule never tr
 more than the saving of one round.
 """
 
-import functools
-from typing import Any
-
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
+from baselines.scripted.memory import compiled_when_used
 from baselines.scripted.ours.particle_filter import (
     TIE,
     Beliefs,
@@ -41,8 +39,7 @@ from baselines.scripted.ours.particle_filter import (
 )
 from pa_env.checks import at_least, finite, whole
 from pa_env.kernel.compiling import compiled
-from pa_env.kernel.layout import NO_ARM
-from pa_env.rules import Rule, compile_rule
+from pa_env.kernel.layout import NO_ARM, Floats, Integers
 
 SMALLEST_GAIN = 1e-12  # by which an offer must be better than another
 
@@ -114,21 +111,17 @@ class Particle(Principal):
         yield follow(particle_rule(), memory, self.horizon)
 
 
-@functools.cache
-def particle_rule() -> Rule:
+@compiled_when_used
+def particle_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The compiled rule."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        beliefs = particle_beliefs(memory, offer.size)
-        if arm >= 0:
-            update(memory, beliefs, plays, arm)
-        return make_offer(memory, beliefs, plays, sums, offer)
-
-    return compile_rule(rule, trusted=True)
+    beliefs = particle_beliefs(memory, offer.size)
+    if arm >= 0:
+        update(memory, beliefs, plays, arm)
+    return make_offer(memory, beliefs, plays, sums, offer)
 
 
 @compiled
-def make_offer(memory: Any, beliefs: Beliefs, plays: Any, sums: Any, offer: Any) -> int:
+def make_offer(memory: Floats, beliefs: Beliefs, plays: Integers, sums: Floats, offer: Floats) -> int:
     """Write the offer that is best on the beliefs, and return its arm."""
     favourites(beliefs)
     set_worth(memory, beliefs, plays, sums)
@@ -143,7 +136,7 @@ def make_offer(memory: Any, beliefs: Beliefs, plays: Any, sums: Any, offer: Any)
 
 
 @compiled
-def set_worth(memory: Any, beliefs: Beliefs, plays: Any, sums: Any) -> None:
+def set_worth(memory: Floats, beliefs: Beliefs, plays: Integers, sums: Floats) -> None:
     """Put g of every arm into ``beliefs.worth``."""
     left = max(0.0, 1.0 - memory[ParticleEntry.TIME] / memory[ParticleEntry.HORIZON])
     bonus = memory[ParticleEntry.BONUS] * left ** memory[ParticleEntry.FADE]
@@ -175,7 +168,9 @@ def expected_rise(beliefs: Beliefs, a: int, n: int) -> float:
 
 
 @compiled
-def best_offer(memory: Any, beliefs: Beliefs, plays: Any, patience: float, status: float) -> tuple[float, int, float]:
+def best_offer(
+    memory: Floats, beliefs: Beliefs, plays: Integers, patience: float, status: float
+) -> tuple[float, int, float]:
     """The value of the best offer with V = ``status``, its arm or NO_ARM, and its price."""
     K, P = beliefs.means.shape
     arm, price, best = NO_ARM, 0.0, 0.0
@@ -227,7 +222,7 @@ def best_price(beliefs: Beliefs, a: int, later: float, status: float) -> tuple[f
 
 
 @compiled
-def sort(order: Any, costs: Any) -> None:
+def sort(order: Floats, costs: Floats) -> None:
     """The indices of ``costs`` in increasing order, into ``order`` (Shell, 1959, with gaps 1, 4, 13, ...)."""
     size, gap = costs.size, 1
     for i in range(size):

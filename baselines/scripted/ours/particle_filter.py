@@ -35,7 +35,7 @@ keeps its own numbers in the same vector.
 
 import math
 from enum import IntEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ from baselines.scripted.memory import N_ARMS, Layout, PerArm
 from pa_env.kernel.agents import exploration_probability
 from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, uniform
-from pa_env.kernel.layout import Floats
+from pa_env.kernel.layout import Floats, Integers
 from pa_env.rules import read_key, write_key
 
 C0 = (0.0, 0.1, 0.3, 1.0)  # exploration constants thought possible
@@ -86,18 +86,18 @@ class Draw(IntEnum):
     ACTION = 7  # of a trained principal, one number
 
 
-PerParticle = Annotated[Any, ParticleEntry.PARTICLES]
-ArmsByParticles = Annotated[Any, N_ARMS, ParticleEntry.PARTICLES]
+PerParticle = Annotated[Floats, ParticleEntry.PARTICLES]
+ArmsByParticles = Annotated[Floats, N_ARMS, ParticleEntry.PARTICLES]
 
 
 class Beliefs(NamedTuple):
     """The arrays in the memory; K arms, P particles."""
 
-    c0: Annotated[Any, LEVELS]  # probability of each of C0
+    c0: Annotated[Floats, LEVELS]  # probability of each of C0
     offered: PerArm  # the last offer
     worth: PerArm  # room for what a rule makes of the beliefs
     bound: PerArm  # likewise
-    ahead: Annotated[Any, N_ARMS, N_ARMS]  # [a, b]: what muhat_a - muhat_b is at least, if the agent knows its means
+    ahead: Annotated[Floats, N_ARMS, N_ARMS]  # [a, b]: what muhat_a - muhat_b is at least, if the agent knows its means
     means: ArmsByParticles  # muhat
     low: ArmsByParticles  # bounds on muhat since the arm's last play
     high: ArmsByParticles
@@ -145,19 +145,20 @@ def fresh_memory(
 
 
 @inlined
-def round_key(memory: Any) -> Any:
+def round_key(memory: Floats) -> np.uint64:
     """The key of this round's draws."""
-    return draw(read_key(memory, ParticleEntry.KEY), np.int64(memory[ParticleEntry.TIME]))
+    key: np.uint64 = draw(read_key(memory, ParticleEntry.KEY), np.int64(memory[ParticleEntry.TIME]))
+    return key
 
 
 @inlined
-def number(key: Any, beliefs: Beliefs, which: int, p: int) -> float:
+def number(key: np.uint64, beliefs: Beliefs, which: int, p: int) -> float:
     """A number of particle ``p`` in the round of this key, uniform in [0, 1)."""
     return uniform(key, which * beliefs.weights.size + p + 1)
 
 
 @compiled
-def update(memory: Any, beliefs: Beliefs, plays: Any, arm: int) -> None:
+def update(memory: Floats, beliefs: Beliefs, plays: Integers, arm: int) -> None:
     """Take in the answer ``arm`` to the last offer; ``plays`` (K,) counts it already. Steps 1 to 5."""
     if beliefs.means.shape[0] > 1:
         compare(beliefs, arm)
@@ -182,7 +183,7 @@ def compare(beliefs: Beliefs, arm: int) -> None:
 
 
 @compiled
-def weigh(memory: Any, beliefs: Beliefs, arm: int) -> None:
+def weigh(memory: Floats, beliefs: Beliefs, arm: int) -> None:
     """Steps 1 to 3, and what the answer says of c0 and of an agent that knows its means."""
     K, P = beliefs.means.shape
     key, expected = round_key(memory), 0.0
@@ -247,7 +248,7 @@ def resample(beliefs: Beliefs, start: float) -> None:
 
 
 @compiled
-def correct(key: Any, beliefs: Beliefs, arm: int, p: int) -> None:
+def correct(key: np.uint64, beliefs: Beliefs, arm: int, p: int) -> None:
     """Change particle ``p`` in one arm so that ``arm`` wins, if that is possible: step 3."""
     expected = 0 if arm != 0 else 1
     for b in range(beliefs.means.shape[0]):
@@ -287,7 +288,7 @@ def set_bounds(beliefs: Beliefs, arm: int, n: int) -> None:
 
 
 @compiled
-def move(memory: Any, beliefs: Beliefs, plays: Any, arm: int) -> None:
+def move(memory: Floats, beliefs: Beliefs, plays: Integers, arm: int) -> None:
     """Step 4."""
     K, P = beliefs.means.shape
     turn, t, key = np.int64(memory[ParticleEntry.TURN]), np.int64(memory[ParticleEntry.TIME]), round_key(memory)
@@ -314,7 +315,7 @@ def move(memory: Any, beliefs: Beliefs, plays: Any, arm: int) -> None:
 
 
 @compiled
-def learn(memory: Any, beliefs: Beliefs, arm: int, n: int) -> None:
+def learn(memory: Floats, beliefs: Beliefs, arm: int, n: int) -> None:
     """Draw the unseen reward of ``arm``, played ``n`` times before, in every learner: step 5."""
     key = round_key(memory)
     for p in range(beliefs.weights.size):
@@ -338,7 +339,8 @@ def favourites(beliefs: Beliefs) -> None:
 
 
 @inlined
-def cost(beliefs: Beliefs, a: int, p: int) -> Any:
+def cost(beliefs: Beliefs, a: int, p: int) -> float:
     """The incentive for particle ``p`` to play arm ``a``, a little above pi*_a; 0 if it prefers the arm anyway."""
     rival = beliefs.second[p] if beliefs.favourite[p] == a else beliefs.highest[p]
-    return max(0.0, rival - beliefs.means[a, p] + MARGIN)
+    price: float = max(0.0, rival - beliefs.means[a, p] + MARGIN)
+    return price

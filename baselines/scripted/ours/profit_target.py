@@ -20,11 +20,10 @@ one round is cut by a quarter, an eighth or a half in turn, and the profit c ris
 long as the arm is played: by then the beliefs have been surprised often enough to follow.
 """
 
-import functools
 import math
-from typing import Any
 
 from baselines.principal import Principal, Rounds, follow
+from baselines.scripted.memory import compiled_when_used
 from baselines.scripted.ours.gaussian_filter import (
     FIRST_VARIANCE,
     LAYOUT,
@@ -36,8 +35,8 @@ from baselines.scripted.ours.gaussian_filter import (
 )
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
-from pa_env.kernel.layout import NO_ARM
-from pa_env.rules import Rule, compile_rule
+from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.rules import Rule
 
 TEST_EVERY = 2.0  # explorations for each test of a lower price
 TEST_FROM, TEST_AGAIN = 1000.0, 1.3  # round of the first test by the clock, and the factor to the next
@@ -118,28 +117,24 @@ class ProfitTarget(Principal):
         return profit_target_rule()
 
 
-@functools.cache
-def profit_target_rule() -> Rule:
+@compiled_when_used
+def profit_target_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The compiled rule."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        beliefs = gaussian_beliefs(memory, offer.size)
-        if arm >= 0:
-            update(memory, beliefs, plays, arm)
-        a = write_worth(memory, beliefs, plays, sums, offer)
-        amount = price(memory, beliefs, a, offer)
-        profit = offer[a] - amount  # c
-        cut = price_cut(memory, arm, a, amount)
-        for b in range(offer.size):
-            offer[b] = amount - cut if b == a else max(0.0, offer[b] - (profit + cut))
-            beliefs.offered[b] = offer[b]
-        return a
-
-    return compile_rule(rule, trusted=True)
+    beliefs = gaussian_beliefs(memory, offer.size)
+    if arm >= 0:
+        update(memory, beliefs, plays, arm)
+    a = write_worth(memory, beliefs, plays, sums, offer)
+    amount = price(memory, beliefs, a, offer)
+    profit = offer[a] - amount  # c
+    cut = price_cut(memory, arm, a, amount)
+    for b in range(offer.size):
+        offer[b] = amount - cut if b == a else max(0.0, offer[b] - (profit + cut))
+        beliefs.offered[b] = offer[b]
+    return a
 
 
 @inlined
-def write_worth(memory: Any, beliefs: GaussianBeliefs, plays: Any, sums: Any, worth: Any) -> int:
+def write_worth(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, sums: Floats, worth: Floats) -> int:
     """Write g of every arm into ``worth`` (K,), and return the arm with the largest g + m."""
     t, best = memory[GaussianEntry.TIME], 0
     bonus = (
@@ -156,7 +151,7 @@ def write_worth(memory: Any, beliefs: GaussianBeliefs, plays: Any, sums: Any, wo
 
 
 @inlined
-def price(memory: Any, beliefs: GaussianBeliefs, a: int, worth: Any) -> float:
+def price(memory: Floats, beliefs: GaussianBeliefs, a: int, worth: Floats) -> float:
     """The price of arm ``a``; ``worth`` (K,) holds g."""
     highest = 0.0
     for b in range(worth.size):
@@ -172,7 +167,7 @@ def price(memory: Any, beliefs: GaussianBeliefs, a: int, worth: Any) -> float:
 
 
 @inlined
-def price_cut(memory: Any, arm: int, a: int, amount: float) -> float:
+def price_cut(memory: Floats, arm: int, a: int, amount: float) -> float:
     """Advance the clock by a round, and return what a test cuts off the price ``amount`` of arm ``a``, or 0.
 
     ``arm`` is the arm of the last round, or NO_ARM.

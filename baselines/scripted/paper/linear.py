@@ -67,7 +67,7 @@ class LinearElimination(Phased):
             stabilising = math.cbrt(self.width) * math.cbrt(length) ** 2
             for a, weight in self.design(bad):
                 outcome = yield hold(a, self.cap, rounds=math.ceil(weight * stabilising))  # U_m(a)
-                plays, rewards = plays + outcome.plays, rewards + outcome.rewards
+                plays, rewards = plays + outcome.plays, rewards + outcome.sums
 
             parameter = yield from self.search(previous_error)  # c_m
             values = self.arms @ parameter
@@ -75,7 +75,7 @@ class LinearElimination(Phased):
                 needed = float(values.max() - values[a])
                 incentive = min(self.cap, needed + (1 + 32 * self.dim) * previous_error + 1 / self.horizon)
                 outcome = yield hold(a, incentive, rounds=math.ceil(weight * length))
-                plays, rewards = plays + outcome.plays, rewards + outcome.rewards
+                plays, rewards = plays + outcome.plays, rewards + outcome.sums
 
             gram = (self.arms.T * plays) @ self.arms  # V_m
             estimate = np.linalg.pinv(gram, hermitian=True) @ (self.arms.T @ rewards)  # nuhat_m

@@ -4,20 +4,18 @@ Source: "Incentivized Learning in Principal-Agent Bandit Games", arXiv 2403.0381
 Pal & Szepesvari, "Improved Algorithms for Linear Stochastic Bandits" (NeurIPS 2011), with ridge parameter 1.
 """
 
-import functools
 import math
 from collections.abc import Generator
 from enum import IntEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.principal import Follow, Hold, Outcome, Principal, Rounds, follow, hold
-from baselines.scripted.memory import N_ARMS, Layout, PerArm
+from baselines.scripted.memory import N_ARMS, Layout, PerArm, compiled_when_used
 from pa_env.checks import at_least, vectors
-from pa_env.kernel.layout import Floats
-from pa_env.rules import Rule, compile_rule
+from pa_env.kernel.layout import Floats, Integers
 
 
 class CIPA(Principal):
@@ -151,52 +149,48 @@ class LinUcbArrays(NamedTuple):
     """The arrays in the memory of LinUCB."""
 
     incentives: PerArm  # pihat
-    arms: Annotated[Any, N_ARMS, LinUcbEntry.DIM]
-    inverse: Annotated[Any, LinUcbEntry.DIM, LinUcbEntry.DIM]  # V^-1, where V = I + sum of A A'
-    moments: Annotated[Any, LinUcbEntry.DIM]  # sum of y A
-    product: Annotated[Any, LinUcbEntry.DIM]  # room: V^-1 A
+    arms: Annotated[Floats, N_ARMS, LinUcbEntry.DIM]
+    inverse: Annotated[Floats, LinUcbEntry.DIM, LinUcbEntry.DIM]  # V^-1, where V = I + sum of A A'
+    moments: Annotated[Floats, LinUcbEntry.DIM]  # sum of y A
+    product: Annotated[Floats, LinUcbEntry.DIM]  # room: V^-1 A
 
 
 LAYOUT = Layout(LinUcbEntry, LinUcbArrays)
 lin_ucb_arrays = LAYOUT.compiled
 
 
-@functools.cache
-def lin_ucb_rule() -> Rule:
+@compiled_when_used
+def lin_ucb_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The compiled rule; V^-1 follows V by the Sherman-Morrison formula."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        state, d = lin_ucb_arrays(memory, offer.size), int(memory[LinUcbEntry.DIM])
-        arms, inverse, product = state.arms, state.inverse, state.product
-        if arm >= 0:
-            memory[LinUcbEntry.ROUND] += 1
-            y = reward - state.incentives[arm] + memory[LinUcbEntry.LARGEST]
-            scale = 1.0
-            for i in range(d):
-                product[i] = 0.0
-                state.moments[i] += y * arms[arm, i]
-                for j in range(d):
-                    product[i] += inverse[i, j] * arms[arm, j]
-                scale += product[i] * arms[arm, i]
-            for i in range(d):
-                for j in range(d):
-                    inverse[i, j] -= product[i] * product[j] / scale
-        growth = d * math.log(1 + memory[LinUcbEntry.ROUND] / d)
-        radius = 2 + memory[LinUcbEntry.NOISE] * math.sqrt(memory[LinUcbEntry.LOG] + growth)
-        target, best = 0, -np.inf
-        for b in range(offer.size):
-            offer[b] = 0.0
-            mean, variance = 0.0, 0.0
-            for i in range(d):
-                along = 0.0
-                for j in range(d):
-                    along += inverse[i, j] * arms[b, j]
-                mean += along * state.moments[i]
-                variance += along * arms[b, i]
-            index = mean + radius * math.sqrt(max(0.0, variance))
-            if index > best:
-                target, best = b, index
-        offer[target] = state.incentives[target]
-        return target
-
-    return compile_rule(rule, trusted=True)
+    state, d = lin_ucb_arrays(memory, offer.size), int(memory[LinUcbEntry.DIM])
+    arms, inverse, product = state.arms, state.inverse, state.product
+    if arm >= 0:
+        memory[LinUcbEntry.ROUND] += 1
+        y = reward - state.incentives[arm] + memory[LinUcbEntry.LARGEST]
+        scale = 1.0
+        for i in range(d):
+            product[i] = 0.0
+            state.moments[i] += y * arms[arm, i]
+            for j in range(d):
+                product[i] += inverse[i, j] * arms[arm, j]
+            scale += product[i] * arms[arm, i]
+        for i in range(d):
+            for j in range(d):
+                inverse[i, j] -= product[i] * product[j] / scale
+    growth = d * math.log(1 + memory[LinUcbEntry.ROUND] / d)
+    radius = 2 + memory[LinUcbEntry.NOISE] * math.sqrt(memory[LinUcbEntry.LOG] + growth)
+    target, best = 0, -np.inf
+    for b in range(offer.size):
+        offer[b] = 0.0
+        mean, variance = 0.0, 0.0
+        for i in range(d):
+            along = 0.0
+            for j in range(d):
+                along += inverse[i, j] * arms[b, j]
+            mean += along * state.moments[i]
+            variance += along * arms[b, i]
+        index = mean + radius * math.sqrt(max(0.0, variance))
+        if index > best:
+            target, best = b, index
+    offer[target] = state.incentives[target]
+    return target

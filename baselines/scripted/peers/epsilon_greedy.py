@@ -5,21 +5,20 @@ which the authors of IPA (Scheid et al., ICML 2024, arXiv 2403.03811) coded it f
 and the price of the best arm, at the end, are those of the robust stand-in too.
 """
 
-import functools
 import math
 from enum import IntEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import N_ARMS, Layout, PerArm
+from baselines.scripted.memory import N_ARMS, Layout, PerArm, compiled_when_used
 from baselines.scripted.peers.revealed_preferences import smallest_means, tighten
 from pa_env.checks import at_least, known
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.draws import uniform
-from pa_env.kernel.layout import NO_ARM
-from pa_env.rules import Rule, compile_rule, read_key, write_key
+from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.rules import read_key, write_key
 
 
 class EpsilonGreedy(Principal):
@@ -95,45 +94,41 @@ class GreedyArrays(NamedTuple):
     trial: PerArm  # room for the next s_hat
     credits: PerArm  # rewards X of each arm, minus what was paid if that is charged
     offered: PerArm  # the last offer
-    limits: Annotated[Any, N_ARMS, N_ARMS]  # [k, a] is the paper's B[a, k]
+    limits: Annotated[Floats, N_ARMS, N_ARMS]  # [k, a] is the paper's B[a, k]
 
 
 LAYOUT = Layout(GreedyEntry, GreedyArrays)
 greedy_arrays = LAYOUT.compiled
 
 
-@functools.cache
-def epsilon_greedy_rule() -> Rule:
+@compiled_when_used
+def epsilon_greedy_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The compiled rule."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        n_arms, t, state = offer.size, memory[GreedyEntry.ROUND], greedy_arrays(memory, offer.size)
-        if arm >= 0:
-            state.credits[arm] += reward - memory[GreedyEntry.CHARGED] * state.offered[arm]
-            learns = memory[GreedyEntry.EXPLORING] == 1.0 or memory[GreedyEntry.EVERY_ROUND] == 1.0
-            if learns and tighten(state.limits, state.offered, arm):
-                memory[GreedyEntry.CHANGED] = 1.0
-        target, exploring, key = NO_ARM, False, read_key(memory, GreedyEntry.KEY)
-        if t < n_arms:
-            target = offer_one(int(t), offer)
-        elif explores(key, t, n_arms, memory[GreedyEntry.M] / t):
-            exploring = True
-            offer_at_random(key, t, offer)
-            memory[GreedyEntry.EXPLORED] += 1.0
-            memory[GreedyEntry.MARGIN] = 2.0 * padding(memory[GreedyEntry.EXPLORED] - 1.0)
-        else:
-            estimate(memory, state)
-            target = offer_price(plays, state.credits, state.s_hat, memory[GreedyEntry.MARGIN], offer)
-        copy(offer, state.offered)
-        memory[GreedyEntry.EXPLORING] = exploring
-        memory[GreedyEntry.ROUND] = t + 1.0
-        return target
-
-    return compile_rule(rule, trusted=True)
+    n_arms, t, state = offer.size, memory[GreedyEntry.ROUND], greedy_arrays(memory, offer.size)
+    if arm >= 0:
+        state.credits[arm] += reward - memory[GreedyEntry.CHARGED] * state.offered[arm]
+        learns = memory[GreedyEntry.EXPLORING] == 1.0 or memory[GreedyEntry.EVERY_ROUND] == 1.0
+        if learns and tighten(state.limits, state.offered, arm):
+            memory[GreedyEntry.CHANGED] = 1.0
+    target, exploring, key = NO_ARM, False, read_key(memory, GreedyEntry.KEY)
+    if t < n_arms:
+        target = offer_one(int(t), offer)
+    elif explores(key, t, n_arms, memory[GreedyEntry.M] / t):
+        exploring = True
+        offer_at_random(key, t, offer)
+        memory[GreedyEntry.EXPLORED] += 1.0
+        memory[GreedyEntry.MARGIN] = 2.0 * padding(memory[GreedyEntry.EXPLORED] - 1.0)
+    else:
+        estimate(memory, state)
+        target = offer_price(plays, state.credits, state.s_hat, memory[GreedyEntry.MARGIN], offer)
+    copy(offer, state.offered)
+    memory[GreedyEntry.EXPLORING] = exploring
+    memory[GreedyEntry.ROUND] = t + 1.0
+    return target
 
 
 @inlined
-def estimate(memory: Any, state: GreedyArrays) -> None:
+def estimate(memory: Floats, state: GreedyArrays) -> None:
     """Estimate s_hat again, if bounds have changed; if no point is within them it stays as it was."""
     if memory[GreedyEntry.CHANGED] == 1.0 and memory[GreedyEntry.CONTRADICTED] == 0.0:
         if smallest_means(state.limits, state.trial):
@@ -150,26 +145,26 @@ def episode_key(rng: np.random.Generator) -> int:
 
 
 @inlined
-def copy(source: Any, target: Any) -> None:
+def copy(source: Floats, target: Floats) -> None:
     """Copy a vector's entries; Numba's own assignment would allocate memory, which these rules must not."""
     for a in range(target.size):
         target[a] = source[a]
 
 
 @inlined
-def random_number(key: Any, t: float, n_arms: int, which: int) -> float:
+def random_number(key: np.uint64, t: float, n_arms: int, which: int) -> float:
     """One of the n_arms + 1 numbers, uniform in [0, 1), that belong to the round after t rounds."""
     return uniform(key, int(t) * (n_arms + 1) + which + 1)
 
 
 @inlined
-def explores(key: Any, t: float, n_arms: int, probability: float) -> bool:
+def explores(key: np.uint64, t: float, n_arms: int, probability: float) -> bool:
     """Draw whether the round after t rounds explores."""
     return random_number(key, t, n_arms, n_arms) < probability
 
 
 @inlined
-def offer_one(arm: int, offer: Any) -> int:
+def offer_one(arm: int, offer: Floats) -> int:
     """The warm-up: 1 on an arm, which is returned."""
     for a in range(offer.size):
         offer[a] = 0.0
@@ -178,14 +173,14 @@ def offer_one(arm: int, offer: Any) -> int:
 
 
 @inlined
-def offer_at_random(key: Any, t: float, offer: Any) -> None:
+def offer_at_random(key: np.uint64, t: float, offer: Floats) -> None:
     """An exploration: pi ~ U[0, 1]^K."""
     for a in range(offer.size):
         offer[a] = random_number(key, t, offer.size, a)
 
 
 @inlined
-def offer_price(plays: Any, credits: Any, s_hat: Any, margin: float, offer: Any) -> int:
+def offer_price(plays: Integers, credits: Floats, s_hat: Floats, margin: float, offer: Floats) -> int:
     """Offer k = argmax theta_hat + s_hat its price, max s_hat - s_hat_k + margin, and return k.
 
     Args:

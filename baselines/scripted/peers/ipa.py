@@ -5,19 +5,17 @@ Principal-Agent Bandit Games", arXiv 2403.03811, as in their public code. Its se
 known prices (:func:`net_ucb`), is that of BELGIC too.
 """
 
-import functools
 import math
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from baselines.principal import Follow, Principal, Rounds, follow
-from baselines.scripted.memory import Layout, PerArm
+from baselines.scripted.memory import Layout, PerArm, compiled_when_used
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
-from pa_env.kernel.layout import NO_ARM, Floats
-from pa_env.rules import Rule, compile_rule
+from pa_env.kernel.layout import NO_ARM, Floats, Integers
 
 
 class IPA(Principal):
@@ -95,38 +93,34 @@ LAYOUT = Layout(IpaEntry, IpaArrays)
 ipa_arrays = LAYOUT.compiled
 
 
-@functools.cache
-def ipa_rule() -> Rule:
+@compiled_when_used
+def ipa_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The paper's Algorithm 1, with the probes of all arms interleaved, as a compiled rule."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        state, K = ipa_arrays(memory, offer.size), offer.size
-        t, probes = int(memory[IpaEntry.ROUND]), int(memory[IpaEntry.PROBES])
-        memory[IpaEntry.ROUND] = t + 1
-        if t > probes:
-            return play_ucb(memory, state, arm, reward, offer)
-        if t > 0:  # what the last probe showed
-            a = (t - 1) % K
-            middle = (state.low[a] + state.high[a]) / 2
-            if arm == a:
-                state.high[a] = middle
-            else:
-                state.low[a] = middle
-        if t == probes:
-            for b in range(K):
-                state.incentives[b] = state.high[b] + memory[IpaEntry.MARGIN]
-            return play_ucb(memory, state, NO_ARM, 0.0, offer)
-        a = t % K
+    state, K = ipa_arrays(memory, offer.size), offer.size
+    t, probes = int(memory[IpaEntry.ROUND]), int(memory[IpaEntry.PROBES])
+    memory[IpaEntry.ROUND] = t + 1
+    if t > probes:
+        return play_ucb(memory, state, arm, reward, offer)
+    if t > 0:  # what the last probe showed
+        a = (t - 1) % K
+        middle = (state.low[a] + state.high[a]) / 2
+        if arm == a:
+            state.high[a] = middle
+        else:
+            state.low[a] = middle
+    if t == probes:
         for b in range(K):
-            offer[b] = 0.0
-        offer[a] = (state.low[a] + state.high[a]) / 2
-        return int(a)
-
-    return compile_rule(rule, trusted=True)
+            state.incentives[b] = state.high[b] + memory[IpaEntry.MARGIN]
+        return play_ucb(memory, state, NO_ARM, 0.0, offer)
+    a = t % K
+    for b in range(K):
+        offer[b] = 0.0
+    offer[a] = (state.low[a] + state.high[a]) / 2
+    return int(a)
 
 
 @inlined
-def play_ucb(memory: Any, state: IpaArrays, arm: int, reward: float, offer: Any) -> int:
+def play_ucb(memory: Floats, state: IpaArrays, arm: int, reward: float, offer: Floats) -> int:
     """Learn from the last round, if there was one, and make the next offer; returns its target."""
     if arm >= 0:  # the index of no other arm has changed
         paid = state.incentives[arm] if arm == memory[IpaEntry.TARGET] else 0.0

@@ -1,19 +1,18 @@
 """Prices on a grid, chosen by Tsallis-INF, against smooth agents that arrive in adversarial order."""
 
-import functools
 import math
 from enum import IntEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import Layout
+from baselines.scripted.memory import Layout, compiled_when_used
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.draws import uniform
-from pa_env.kernel.layout import NO_ARM
-from pa_env.rules import Rule, compile_rule, read_key, write_key
+from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.rules import read_key, write_key
 
 
 class PriceGrid(Principal):
@@ -80,7 +79,7 @@ class GridEntry(IntEnum):
 class GridArrays(NamedTuple):
     """The arrays in the rule's memory."""
 
-    losses: Annotated[Any, GridEntry.ACTIONS]  # Lhat
+    losses: Annotated[Floats, GridEntry.ACTIONS]  # Lhat
 
 
 LAYOUT = Layout(GridEntry, GridArrays)
@@ -88,7 +87,7 @@ grid_arrays = LAYOUT.compiled
 
 
 @inlined
-def normalise(memory: Any, losses: Any, rate: float) -> None:
+def normalise(memory: Floats, losses: Floats, rate: float) -> None:
     """Find x such that the probabilities sum to 1.
 
     Their sum is convex and increases in x, so Newton's method falls to the root from any x with a sum above 1: the last
@@ -117,35 +116,31 @@ def normalise(memory: Any, losses: Any, rate: float) -> None:
     memory[GridEntry.NORMALISER] = x
 
 
-@functools.cache
-def price_grid_rule() -> Rule:
+@compiled_when_used
+def price_grid_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The compiled rule."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        t, losses = memory[GridEntry.ROUND] + 1.0, grid_arrays(memory, offer.size).losses
-        levels = (losses.size - 1) // offer.size
-        if arm >= 0:
-            last = int(memory[GridEntry.ACTION])
-            price = 0.0
-            if last > 0 and (last - 1) // levels == arm:
-                price = min(1.0, ((last - 1) % levels + 1) * memory[GridEntry.WIDTH])
-            losses[last] += 0.5 * (1.0 - reward + price) / memory[GridEntry.PROBABILITY]
-        rate = 2.0 / math.sqrt(t)
-        normalise(memory, losses, rate)
-        left, action, probability = uniform(read_key(memory, GridEntry.KEY), int(t)), 0, 1.0
-        for k in range(losses.size):
-            root = 2.0 / (rate * (losses[k] - memory[GridEntry.NORMALISER]))
-            action, probability = k, root * root
-            left -= probability
-            if left < 0.0:
-                break
-        memory[GridEntry.ROUND], memory[GridEntry.ACTION], memory[GridEntry.PROBABILITY] = t, action, probability
-        target = NO_ARM
-        for a in range(offer.size):
-            offer[a] = 0.0
-        if action > 0:
-            target = (action - 1) // levels
-            offer[target] = min(1.0, ((action - 1) % levels + 1) * memory[GridEntry.WIDTH])
-        return target
-
-    return compile_rule(rule, trusted=True)
+    t, losses = memory[GridEntry.ROUND] + 1.0, grid_arrays(memory, offer.size).losses
+    levels = (losses.size - 1) // offer.size
+    if arm >= 0:
+        last = int(memory[GridEntry.ACTION])
+        price = 0.0
+        if last > 0 and (last - 1) // levels == arm:
+            price = min(1.0, ((last - 1) % levels + 1) * memory[GridEntry.WIDTH])
+        losses[last] += 0.5 * (1.0 - reward + price) / memory[GridEntry.PROBABILITY]
+    rate = 2.0 / math.sqrt(t)
+    normalise(memory, losses, rate)
+    left, action, probability = uniform(read_key(memory, GridEntry.KEY), int(t)), 0, 1.0
+    for k in range(losses.size):
+        root = 2.0 / (rate * (losses[k] - memory[GridEntry.NORMALISER]))
+        action, probability = k, root * root
+        left -= probability
+        if left < 0.0:
+            break
+    memory[GridEntry.ROUND], memory[GridEntry.ACTION], memory[GridEntry.PROBABILITY] = t, action, probability
+    target = NO_ARM
+    for a in range(offer.size):
+        offer[a] = 0.0
+    if action > 0:
+        target = (action - 1) // levels
+        offer[target] = min(1.0, ((action - 1) % levels + 1) * memory[GridEntry.WIDTH])
+    return target

@@ -4,15 +4,14 @@ An agent that plays arm k when pi is offered has s_a - s_k <= pi_k - pi_a for ev
 such bound so far, infinite at first and for a = k.
 """
 
-from typing import Any
-
 from pa_env.kernel.compiling import inlined
+from pa_env.kernel.layout import Floats
 
 TOLERANCE = 1e-10  # by which every bound is loosened, so that rounding contradicts nothing
 
 
 @inlined
-def tighten(limits: Any, offer: Any, arm: int) -> bool:
+def tighten(limits: Floats, offer: Floats, arm: int) -> bool:
     """Record that ``arm`` was played at this offer. Returns whether a bound has changed."""
     changed = False
     for a in range(offer.size):
@@ -23,7 +22,7 @@ def tighten(limits: Any, offer: Any, arm: int) -> bool:
 
 
 @inlined
-def smallest_means(limits: Any, s: Any) -> bool:
+def smallest_means(limits: Floats, s: Floats) -> bool:
     """Write into ``s`` the smallest point of [0, 1]^K within the limits. Returns whether there is one.
 
     It is smallest in every component at once: s_k is the length of the longest path to k, with edges of length

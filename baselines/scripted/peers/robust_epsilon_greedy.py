@@ -21,14 +21,13 @@ Dijkstra's algorithm finds (successive shortest paths). **Removing an answer.** 
 the same way from A_i to x_i. Both take O(K^2 + W K) for W rounds, and finding s after them at most O(K^3).
 """
 
-import functools
 from enum import IntEnum
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import N_ARMS, Layout, PerArm
+from baselines.scripted.memory import N_ARMS, Layout, PerArm, compiled_when_used
 from baselines.scripted.peers.epsilon_greedy import (
     copy,
     episode_key,
@@ -41,8 +40,8 @@ from baselines.scripted.peers.epsilon_greedy import (
 from baselines.scripted.peers.revealed_preferences import TOLERANCE, smallest_means, tighten
 from pa_env.checks import at_least, whole
 from pa_env.kernel.compiling import inlined
-from pa_env.kernel.layout import NO_ARM, Floats
-from pa_env.rules import Rule, compile_rule, read_key, write_key
+from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.rules import read_key, write_key
 
 
 class RobustEpsilonGreedy(Principal):
@@ -109,10 +108,10 @@ class Answers(NamedTuple):
     s_hat: PerArm
     loss: PerArm  # of the best path to each arm
     before: PerArm  # the arm before it on this path
-    limits: Annotated[Any, N_ARMS, N_ARMS]  # the bounds on s_a - s_k at [k, a], from rounds assigned to k
-    offers: Annotated[Any, RobustEntry.WINDOW, N_ARMS]
-    played: Annotated[Any, RobustEntry.WINDOW]  # A
-    assigned: Annotated[Any, RobustEntry.WINDOW]  # x, or NO_ARM where there is no answer yet
+    limits: Annotated[Floats, N_ARMS, N_ARMS]  # the bounds on s_a - s_k at [k, a], from rounds assigned to k
+    offers: Annotated[Floats, RobustEntry.WINDOW, N_ARMS]
+    played: Annotated[Floats, RobustEntry.WINDOW]  # A
+    assigned: Annotated[Floats, RobustEntry.WINDOW]  # x, or NO_ARM where there is no answer yet
 
 
 LAYOUT = Layout(RobustEntry, Answers)
@@ -127,35 +126,31 @@ def fresh_memory(n_arms: int, window: int) -> Floats:
     return memory
 
 
-@functools.cache
-def robust_rule() -> Rule:
+@compiled_when_used
+def robust_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
     """The compiled rule."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        n_arms, t, answers = offer.size, memory[RobustEntry.ROUND], answers_of(memory, offer.size)
-        if arm >= 0 and memory[RobustEntry.EXPLORING] == 1.0:
-            slot = int((memory[RobustEntry.EXPLORED] - 1.0) % memory[RobustEntry.WINDOW])
-            learn(answers, slot, answers.offered, arm)
-        target, exploring, key = NO_ARM, False, read_key(memory, RobustEntry.KEY)
-        if t < n_arms:
-            target = offer_one(int(t), offer)
-        elif explores(key, t, n_arms, memory[RobustEntry.M] * (t + 1.0) ** -memory[RobustEntry.Q]):
-            exploring = True
-            offer_at_random(key, t, offer)
-            memory[RobustEntry.EXPLORED] += 1.0
-            memory[RobustEntry.MARGIN] = 2.0 * padding(memory[RobustEntry.EXPLORED])
-            copy(offer, answers.offered)
-        else:
-            target = offer_price(plays, sums, answers.s_hat, memory[RobustEntry.MARGIN], offer)
-        memory[RobustEntry.EXPLORING] = exploring
-        memory[RobustEntry.ROUND] = t + 1.0
-        return target
-
-    return compile_rule(rule, trusted=True)
+    n_arms, t, answers = offer.size, memory[RobustEntry.ROUND], answers_of(memory, offer.size)
+    if arm >= 0 and memory[RobustEntry.EXPLORING] == 1.0:
+        slot = int((memory[RobustEntry.EXPLORED] - 1.0) % memory[RobustEntry.WINDOW])
+        learn(answers, slot, answers.offered, arm)
+    target, exploring, key = NO_ARM, False, read_key(memory, RobustEntry.KEY)
+    if t < n_arms:
+        target = offer_one(int(t), offer)
+    elif explores(key, t, n_arms, memory[RobustEntry.M] * (t + 1.0) ** -memory[RobustEntry.Q]):
+        exploring = True
+        offer_at_random(key, t, offer)
+        memory[RobustEntry.EXPLORED] += 1.0
+        memory[RobustEntry.MARGIN] = 2.0 * padding(memory[RobustEntry.EXPLORED])
+        copy(offer, answers.offered)
+    else:
+        target = offer_price(plays, sums, answers.s_hat, memory[RobustEntry.MARGIN], offer)
+    memory[RobustEntry.EXPLORING] = exploring
+    memory[RobustEntry.ROUND] = t + 1.0
+    return target
 
 
 @inlined
-def learn(answers: Answers, i: int, offer: Any, arm: int) -> None:
+def learn(answers: Answers, i: int, offer: Floats, arm: int) -> None:
     """Replace the answer of round i by the answer ``arm`` to an offer."""
     for step in range(2):  # a loop, so that the lines of `balance` are compiled once
         source, sink = take_out(answers, i) if step == 0 else put_in(answers, i, offer, arm)
@@ -174,7 +169,7 @@ def take_out(answers: Answers, i: int) -> tuple[int, int]:
 
 
 @inlined
-def put_in(answers: Answers, i: int, offer: Any, arm: int) -> tuple[int, int]:
+def put_in(answers: Answers, i: int, offer: Floats, arm: int) -> tuple[int, int]:
     """Add the answer of round i; returns the arms with a round too many and too few, equal if none has."""
     best = 0
     for a in range(offer.size):

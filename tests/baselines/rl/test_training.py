@@ -118,7 +118,7 @@ def test_rates_fall_to_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_killed_run_goes_on_to_the_same_policy(tmp_path: Path) -> None:
-    long = {"steps": 8 * 320}
+    long = {"steps": 4 * 320}
     whole = run(tmp_path / "whole", **long)
     out = tmp_path / "killed"
 
@@ -134,7 +134,7 @@ def test_a_killed_run_goes_on_to_the_same_policy(tmp_path: Path) -> None:
         while process.poll() is None and time.monotonic() < end and laps() < 1:
             time.sleep(0.005)
     assert process.returncode == -signal.SIGKILL
-    assert 1 <= laps() < 8
+    assert 1 <= laps() < 4
     assert run(out, **long) == whole
     assert weights(out) == weights(tmp_path / "whole")
 

@@ -1,0 +1,99 @@
+"""Digests of the sources that may be compiled into a function: its file, and the files that it imports.
+
+Found by reading import statements, so nothing is imported or listed by hand. The standard library is left out. Of
+other installed packages the imported module alone counts; the versions of those that compile are in the digest.
+"""
+
+import ast
+import functools
+import hashlib
+import sys
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+import llvmlite  # type: ignore[import-untyped]
+import numba
+import numpy as np
+
+OURS = ("pa_env", "baselines")  # installed packages whose own imports count too
+INSTALLED = {"site-packages", "dist-packages"}
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of the versions of what compiles, and of all sources that may be compiled into functions of a file."""
+    found = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {np.__version__}".encode())
+    for content in sorted(hashlib.sha256(source.read_bytes()).digest() for source in sources(path)):
+        found.update(content)
+    return found.hexdigest()
+
+
+def sources(path: Path) -> set[Path]:
+    """A file and all that it imports, directly or not."""
+    found, left = set(), [path]
+    while left:
+        at = left.pop()
+        if at not in found:
+            found.add(at)
+            status = at.stat()
+            left += _imports(at, status.st_mtime_ns, status.st_size)
+    return found
+
+
+@functools.cache
+def _imports(path: Path, _time: int, _size: int) -> tuple[Path, ...]:
+    """The source files of the modules that a file imports; none if it belongs to another installed package."""
+    parts = path.parts
+    installed = max((k for k, part in enumerate(parts) if part in INSTALLED), default=None)
+    if installed is not None and parts[installed + 1] not in OURS:
+        return ()
+    try:
+        tree = ast.parse(path.read_bytes())
+    except SyntaxError:
+        return ()
+    found: set[Path] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                found.update(_files(path, alias.name, 0))
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            found.update(_files(path, module, node.level))
+            for alias in node.names:  # which may be modules too
+                found.update(_files(path, f"{module}.{alias.name}".strip("."), node.level))
+    return tuple(sorted(found))
+
+
+def _files(path: Path, name: str, level: int) -> Iterator[Path]:
+    """The source of a module that a file imports, if it has one.
+
+    Args:
+        path: of the file.
+        name: of the module, with dots.
+        level: how many dots stand before it.
+    """
+    first, *rest = name.split(".")
+    if level:
+        base = path.parents[level - 1].joinpath(*filter(None, (first, *rest)))
+    else:
+        origin = None if first in sys.stdlib_module_names else _origin(first, path)
+        if origin is None:
+            return
+        if not rest:
+            yield origin
+            return
+        base = origin.parent.joinpath(*rest)
+    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+        if candidate.is_file():
+            yield candidate
+
+
+def _origin(name: str, path: Path) -> Path | None:
+    """The source of a top-level module: of the one imported already, on the path, or beside the file."""
+    spec = getattr(sys.modules.get(name), "__spec__", None) or PathFinder.find_spec(name)
+    beside = (path.parent / f"{name}.py", path.parent / name / "__init__.py")
+    known = getattr(sys.modules.get(name), "__file__", None) or getattr(spec, "origin", None)
+    for candidate in (*([Path(known)] if known else ()), *beside):
+        if candidate.suffix == ".py" and candidate.is_file():
+            return candidate
+    return None

@@ -1,0 +1,104 @@
+"""Users' functions for the compiled game: how they are compiled, and what they are told when they can't be."""
+
+import dis
+import random
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numba
+import numpy as np
+
+from pa_env.kernel.compiling import compilation, compiled
+from pa_env.kernel.layout import Floats
+
+REASONS = {  # what stands in Numba's message, and what it means
+    "Cannot modify readonly array": "writes to a read-only argument; it may write to memory, and learn to means too",
+    "NRT required": "makes an array, a list or a string; write a loop over numbers and keep them in memory",
+    "Only accept returning of array": "makes an array; write a loop over numbers and keep them in memory",
+    "Function(<class 'str'>)": "makes a string; rules and agents work with numbers",
+}
+NUMPY_ARRAYS = re.compile(r"Function\(<(?:built-in )?function (zeros|empty|ones|full|arange|array|linspace)\b")
+
+
+def compile_function(function: Callable[..., Any], signature: Any) -> Any:
+    """Compile a user's function for one signature, or raise a TypeError of one sentence.
+
+    Args:
+        function: a plain function.
+        signature: what it takes, and returns if it says so.
+    """
+    refuse_randomness(function)
+    made: Any = compiled(function)
+    try:
+        with compilation():
+            made.compile(signature)
+    except numba.core.errors.NumbaError as error:
+        raise TypeError(f"{function.__name__} can't be compiled: {sentence(str(error), function)}") from None
+    made.disable_compile()
+    return made
+
+
+def sentence(text: str, function: Callable[..., Any]) -> str:
+    """What a message of Numba says of a function, in one sentence, with the line."""
+    file = re.escape(Path(function.__code__.co_filename).name)
+    line = re.search(rf'{file}(?:", line | \()(\d+)', text)
+    where = f"line {line[1]} " if line else "it "
+    for part, reason in REASONS.items():
+        if part in text:
+            return where + reason
+    if NUMPY_ARRAYS.search(text):
+        return f"{where}makes an array; write a loop over numbers and keep them in memory"
+    lines = [each.strip() for each in text.splitlines() if each.strip() and not each.startswith("Failed in nopython")]
+    return f"{where}is not possible in compiled code ({lines[0] if lines else text})"
+
+
+def refuse_randomness(function: Callable[..., Any]) -> None:
+    """Raise if a function, or a function that it calls, draws from a generator that no seed of the game reaches."""
+    left: list[Any] = [function]
+    seen: set[CodeType] = set()
+    while left:
+        plain = left.pop()
+        plain = getattr(plain, "py_func", plain)
+        if not isinstance(code := getattr(plain, "__code__", None), CodeType) or code in seen:
+            continue
+        seen.add(code)
+        cells = [cell.cell_contents for cell in plain.__closure__ or ()]
+        names = dict(zip(code.co_freevars, cells, strict=True))
+        line, before = code.co_firstlineno, None
+        for instruction in dis.get_instructions(code):
+            line = getattr(instruction.positions, "lineno", None) or line
+            value, name = None, instruction.argval
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF"):
+                value = names.get(name, plain.__globals__.get(name))
+            elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and before is np:
+                value = getattr(np, name, None)
+            if hasattr(value, "py_func"):
+                left.append(value)
+            if _is_random(value):
+                raise TypeError(
+                    f"{function.__name__} can't be compiled: line {line} draws from a global generator, which no seed"
+                    " of the game reaches; use pa_env.rules.uniform, or the agent's u and further_uniform"
+                )
+            before = value
+
+
+def _is_random(value: Any) -> bool:
+    """Whether a global name is a module of generators, or something from one."""
+    owner = getattr(value, "__self__", None)
+    return value is random or value is np.random or isinstance(owner, random.Random | np.random.RandomState)
+
+
+@contextmanager
+def out_of_bounds_told(what: str, n_arms: int, memory: Floats) -> Iterator[None]:
+    """Turn the IndexError of a user's compiled code, run on sample data, into an error that explains it."""
+    try:
+        yield
+    except IndexError as error:
+        raise ValueError(
+            f"memory of {memory.size} numbers is too short for this {what} with {n_arms} arms, or the {what} is wrong:"
+            f" {error}"
+        ) from None
