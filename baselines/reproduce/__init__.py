@@ -13,7 +13,7 @@ Inside::
     own_regret.py    the own regret of agents
     types.py         types of agents
     who_wins.py      every principal against every agent
-    worst_case.py    where principals without a theorem lose
+    worst_case.py    principals without a theorem on average, and where they lose
     trained.py       trained principals beside scripts
     learners.py      learners from scratch beside scripts
     growth.py        how a regret grows

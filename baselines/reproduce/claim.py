@@ -20,11 +20,11 @@ import numpy as np
 
 from baselines.benchmark import sweep
 from baselines.benchmark.blocks import file_name
-from baselines.benchmark.formatting import bracketed
+from baselines.benchmark.formatting import bracketed, p_value
 from baselines.benchmark.manifest import LIBRARIES, versions
 from baselines.benchmark.plan import Plan, make_plan
 from baselines.benchmark.results import Results, read
-from baselines.benchmark.statistics import estimate
+from baselines.benchmark.statistics import LEVEL, estimate, holm, paired_p_value
 from baselines.files import only_writer, remove_half_written, write_generated, write_whole
 from baselines.tasks import Task
 from pa_env.kernel.layout import Floats
@@ -92,6 +92,12 @@ class Study(NamedTuple):
         return json.loads(path.read_text())
 
 
+TESTED = (
+    "Verdicts are by paired t-tests, with p-values that Holm's method corrects for asking all of these questions at"
+    " once, at 5%."
+)
+
+
 class CellScores:
     """The scores of cells at the horizon, by task and spec of the principal.
 
@@ -116,6 +122,11 @@ class CellScores:
         values: Floats = runs[name].to_numpy(np.float64)
         up_to = int((runs["seed"].to_numpy() == np.arange(values.size)).sum())
         return values[:up_to]
+
+    def per_round(self, task: Task, principals: Sequence[str], seeds: int, name: str = "regret") -> list[Floats]:
+        """The score divided by T of each of several principals, on the seeds below ``seeds`` that all of them have."""
+        values = [self.score(task, principal, name)[:seeds] / task.horizon for principal in principals]
+        return [each[: min(map(len, values))] for each in values]
 
 
 @dataclass(frozen=True)
@@ -199,6 +210,23 @@ def side_by_side(columns: Iterable[Floats]) -> Floats:
 def mean_text(values: Floats) -> str:
     """``0.0123 [0.0110, 0.0140]``: the mean of (seeds,) with its interval, if there are enough seeds; – for none."""
     return bracketed(estimate(values), digits=4)
+
+
+def verdicts(differences: Sequence[Floats], lower: str, higher: str) -> list[str]:
+    """On which side of 0 the mean of each array of paired differences is, with its p-value; – for too few seeds.
+
+    p-values are corrected by Holm's method for the number of verdicts.
+
+    Args:
+        differences: (seeds,) each.
+        lower: for a mean that is surely negative.
+        higher: for one that is surely positive.
+    """
+    texts = []
+    for difference, p in zip(differences, holm(np.array([*map(paired_p_value, differences)])), strict=True):
+        side = higher if difference.mean() > 0 else lower
+        texts.append("–" if np.isnan(p) else f"{side if p < LEVEL else 'not separated'} (p {p_value(p)})")
+    return texts
 
 
 def _as_list(value: Any) -> Any:

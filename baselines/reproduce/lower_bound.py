@@ -109,8 +109,8 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         f" means over runs with 95% intervals. {TOO_FEW}",
         "`ucb-told` is told the prices, `told-all-but-one` also the family and its gap: it only has to find out which"
         " arm is the best, and plays the likeliest one. `ipa` has to find the prices too. The bound says nothing of an"
-        " agent that learns: in the last row `zero` earns more than the benchmark, since an agent that does not know"
-        " its means is cheap.",
+        " agent that learns (last row): where the mean is negative, `zero` earns more than the benchmark, since such an"
+        " agent stays, unpaid, with arms that it would leave if it knew its means.",
         tables.markdown(pd.DataFrame(list(rows.values()))),
         sentence({name: cells for (agent, name), cells in points.items() if agent == "oracle"}),
     ]

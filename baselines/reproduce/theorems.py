@@ -147,8 +147,8 @@ ABOUT = (
     " aside. `local slopes` are those from one power of ten to the next (or from point to point): the curve bends"
     " where they differ. `straight` is the p-value of the hypothesis that the points lie on a line; a small one says"
     " that one slope does not tell the whole story. `overpaid` is the share of the regret that was paid above the"
-    " optimal incentive, at the last point; it can exceed 100%, since arms that are cheap for the agent's beliefs"
-    " earn something back. " + TOO_FEW
+    " optimal incentive, at the last point; it can exceed 100%, since an agent that explores plays arms that it"
+    " was paid too little for, and Rbar_T compares with its true means, not its beliefs. " + TOO_FEW
 )
 READING = (
     f"{growth.READING} With the paper's constants `linear` offers less than its cap only from T = 9e7 on at d = 2, so"
