@@ -1,4 +1,4 @@
-"""What reproduces a claim of a paper, or of this package: each is planned, measured and written to a page.
+"""Claims of papers, and of this package: each is planned, measured and written to a page.
 
 Inside::
 

@@ -1,4 +1,4 @@
-"""What each part of the paper's principals is for: it is left out, and regret and broken lemmas are counted.
+"""Ablations: each part of the paper's principals is left out, and regret and broken lemmas are counted.
 
 The variants are in :mod:`baselines.scripted.paper.ablations`, the counts in :mod:`baselines.reproduce.lemma_counts`.
 All play with practical constants, since with the paper's the first phases hide most of what a part does.
@@ -15,6 +15,7 @@ from baselines.benchmark.statistics import TOO_FEW
 from baselines.registry import PRINCIPALS
 from baselines.reproduce import lemma_counts
 from baselines.reproduce.claim import (
+    PRACTICAL,
     TESTED,
     Cell,
     CellScores,
@@ -32,7 +33,6 @@ from baselines.tasks import Task, setting
 MODULE = "baselines.scripted.paper.ablations"
 SEEDS, QUICK_SEEDS, QUICK_HORIZON = 30, 10, 2000
 COUNTED, QUICK_COUNTED = 50, 5
-PRACTICAL = ",constants=practical"
 TARGETING = f"exploratory,c0={C0:g},exploration=target"
 
 
@@ -62,7 +62,7 @@ class Ablation:
         return replace(setting(self.agent, instance, 5, horizon, dim=self.dim), curve=False)
 
     def counts(self, study: Study) -> dict[str, list[Measurement]]:
-        """By agent, how often the lemma is broken with the part and without it; the usual agent that explores too."""
+        """Counts of the broken lemma with the part and without it, by agent; the usual agent that explores too."""
         runs, horizon = (QUICK_COUNTED, QUICK_HORIZON) if study.quick else (COUNTED, self.counted_at)
         agents = {self.agent: ()} | ({"exploratory": (lemma_counts.MILD,)} if self.agent == TARGETING else {})
         return {
@@ -139,12 +139,12 @@ ABLATIONS = (
 
 
 def horizons(ablation: Ablation, study: Study) -> tuple[int, ...]:
-    """At which it is played."""
+    """Horizons of an ablation."""
     return (QUICK_HORIZON,) if study.quick else ablation.horizons
 
 
 def seeds(study: Study) -> int:
-    """Of each cell."""
+    """Seeds of each cell."""
     return QUICK_SEEDS if study.quick else study.seeds or SEEDS
 
 
@@ -181,7 +181,7 @@ def regrets(scores: CellScores, study: Study) -> pd.DataFrame:
 
 
 def broken(evidence: Evidence) -> pd.DataFrame:
-    """How often each lemma is broken with and without the part."""
+    """Counts of broken lemmas, with and without each part."""
     rows = []
     for ablation in ABLATIONS:
         for agent, pair in ablation.counts(evidence.study).items():

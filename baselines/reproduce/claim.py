@@ -1,4 +1,4 @@
-"""What all claims share: each is planned, measured into a folder, and written to a page.
+"""The shape of all claims: each is planned, measured into a folder, and written to a page.
 
 The plan of a claim lists cells (a principal in a task on some seeds) and measurements (what no benchmark keeps). Cells
 are played like a benchmark (:mod:`baselines.benchmark.store`); the value of a measurement is one JSON file. So an
@@ -42,7 +42,7 @@ class Measurement(NamedTuple):
     """A number, or many, that no benchmark keeps."""
 
     name: str
-    """Of its file; no other of the claim has it."""
+    """Names its file; unique in the claim."""
     call: Callable[..., Any]
     """Returns an array, or what JSON can hold."""
     arguments: tuple[Any, ...] = ()
@@ -56,7 +56,7 @@ class Measurement(NamedTuple):
 
 
 class Study(NamedTuple):
-    """How a claim is measured, and where that is kept."""
+    """The size of a measurement, and the folder that keeps it."""
 
     out: Path
     """Folder of the results."""
@@ -65,7 +65,7 @@ class Study(NamedTuple):
     quick: bool = False
     """True for a small version, within seconds."""
     seeds: int | None = None
-    """Of each cell; None: the claim's own numbers."""
+    """Seeds of each cell; None: the claim's own numbers."""
     workers: int | None = None
     """Processes; None: one for each core."""
     quiet: bool = False
@@ -92,6 +92,7 @@ class Study(NamedTuple):
         return json.loads(path.read_text())
 
 
+PRACTICAL = ",constants=practical"  # behind a principal's name
 TESTED = (
     "Verdicts are by paired t-tests, with p-values that Holm's method corrects for asking all of these questions at"
     " once, at 5%."
@@ -131,13 +132,13 @@ class CellScores:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured for a claim."""
+    """The results that a page is written from."""
 
     study: Study
     results: Results | None
-    """Of the cells; None if there are none."""
+    """Results of the cells; None if there are none."""
     values: dict[str, Any]
-    """Of the measurements, by their names."""
+    """Values of the measurements, by their names."""
     failures: list[Path]
     """Files that say why blocks failed."""
 
@@ -159,13 +160,13 @@ class Claim:
     """Something that a paper says or that this package says of itself, with the page that shows it."""
 
     name: str
-    """On the command line."""
+    """Name on the command line."""
     title: str
-    """Of the page."""
+    """Title of the page."""
     about: str
     """One sentence, for the help of the command."""
     plan: Callable[[Study], Iterable[Cell | Measurement]]
-    """What is played and measured."""
+    """Lists the cells and measurements."""
     page: Callable[[Evidence, Path], Sequence[str]]
     """The parts of the page in Markdown, below its opening; figures go beside the file that it is given."""
 
@@ -205,6 +206,11 @@ def side_by_side(columns: Iterable[Floats]) -> Floats:
     for column, array in enumerate(arrays):
         table[: array.size, column] = array
     return table
+
+
+def told_c0(principal: str, c0: float) -> str:
+    """The spec of a principal that is told how much the agent explores, if it takes that."""
+    return f"{principal},c0={c0:g}" if principal.startswith("exploratory") and c0 != 1 else principal
 
 
 def mean_text(values: Floats) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 from baselines.benchmark import tables
 from baselines.benchmark.formatting import bracketed
 from baselines.benchmark.statistics import TOO_FEW, estimate
-from baselines.reproduce.claim import TESTED, Cell, Claim, Evidence, Study, mean_text, verdicts
+from baselines.reproduce.claim import PRACTICAL, TESTED, Cell, Claim, Evidence, Study, mean_text, verdicts
 from baselines.tasks import Task, setting
 
 AGENTS = {  # of each principal, with the score that its theorem bounds
@@ -24,11 +24,9 @@ AGENTS = {  # of each principal, with the score that its theorem bounds
     "exploratory": ("exploratory", "regret"),
     "exploratory-oracle": ("exploratory-oracle", "regret_bar"),
 }
-REGRETS = {"regret": "R_T", "regret_bar": "Rbar_T"}
 SIZES, HORIZONS, FAMILIES = (5, 20, 50), (10**4, 10**5), ("uniform", "misaligned", "gap")
 LINEAR_HORIZONS = (10**4,)  # K = 5, d = 2
 SEEDS, LINEAR_SEEDS, QUICK_SEEDS = 30, 10, 10
-PRACTICAL = ",constants=practical"
 
 
 class Pair(NamedTuple):
@@ -41,7 +39,7 @@ class Pair(NamedTuple):
 
 
 def pairs(study: Study) -> Iterator[Pair]:
-    """The grid."""
+    """The pairs of the grid."""
     seeds = QUICK_SEEDS if study.quick else study.seeds or SEEDS
     grid = product((5, 50), (10**4,), ("uniform", "gap")) if study.quick else product(SIZES, HORIZONS, FAMILIES)
     for (n_arms, horizon, family), (principal, (agent, score)) in product(list(grid), AGENTS.items()):
@@ -86,7 +84,7 @@ def page(evidence: Evidence, _: Path) -> list[str]:
             {
                 "principal": pair.principal,
                 "task": pair.task.name,
-                "regret": REGRETS[pair.score],
+                "regret": tables.HEADINGS[pair.score],
                 "paper": mean_text(paper),
                 "practical": mean_text(practical),
                 "difference": bracketed(estimate(differences[-1]), "+", digits=4),

@@ -158,7 +158,7 @@ def contenders() -> Iterator[str]:
 
 
 def greedy(study: Study) -> dict[tuple[str, int], Measurement]:
-    """By principal and horizon."""
+    """Measurements in the fixed window, by principal and horizon."""
     horizons, runs = (QUICK_HORIZONS[:1], QUICK_RUNS) if study.quick else (GREEDY_HORIZONS, study.seeds or RUNS)
     return {
         (name, T): Measurement(f"greedy, {name}, T = {T:.0e}, {runs} runs", greedy_regrets, (name, T, runs))
@@ -169,7 +169,7 @@ def greedy(study: Study) -> dict[tuple[str, int], Measurement]:
 
 
 def window(study: Study) -> dict[tuple[str, int], Measurement]:
-    """By principal and horizon."""
+    """Measurements in the narrow window, by principal and horizon."""
     horizons, runs = (WINDOW_HORIZONS[:2], 20) if study.quick else (WINDOW_HORIZONS, WINDOW_RUNS)
     return {
         (name, T): Measurement(f"window, {name}, T = {T}, {runs} runs", window_regrets, (name, T, runs))
@@ -179,7 +179,7 @@ def window(study: Study) -> dict[tuple[str, int], Measurement]:
 
 
 def logit(study: Study) -> dict[int, Measurement]:
-    """By horizon."""
+    """Measurements of logit types, by horizon."""
     horizons, runs = (QUICK_HORIZONS, QUICK_RUNS) if study.quick else (LOGIT_HORIZONS, 2 * (study.seeds or RUNS))
     return {T: Measurement(f"logit, T = {T}, {runs} runs", logit_regrets, (T, runs)) for T in horizons}
 

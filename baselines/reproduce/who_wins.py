@@ -18,13 +18,11 @@ from baselines.benchmark import statistics, summaries, tables
 from baselines.benchmark.formatting import NONE, bracketed, number
 from baselines.benchmark.results import Results
 from baselines.benchmark.statistics import TOO_FEW, Estimate
-from baselines.registry import is_trained, make
+from baselines.registry import PRINCIPALS, is_trained
 from baselines.reproduce import phases
-from baselines.reproduce.claim import Cell, Claim, Evidence, Measurement, Study
-from baselines.simulation import simulate
+from baselines.reproduce.claim import PRACTICAL, Cell, Claim, Evidence, Measurement, Study
+from baselines.reproduce.lemma_counts import Count, best_arm_lost
 from baselines.tasks import Task, tasks
-from pa_env.game import Game
-from pa_env.kernel.layout import ArmRow
 
 SUITE = "who-wins"
 SEEDS = {10**3: 2000, 10**4: 100, 10**5: 100}  # by horizon, the same for all principals
@@ -93,49 +91,34 @@ def cells(study: Study) -> Iterator[Cell]:
 
 
 def losses(study: Study) -> Iterator[Measurement]:
-    """In how many runs each of ``PHASED`` loses the best arm."""
+    """Counts of runs in which each of ``PHASED`` loses the best arm."""
     horizons, runs = (QUICK_PHASED_HORIZONS, QUICK_PHASED_RUNS) if study.quick else (PHASED_HORIZONS, PHASED_RUNS)
     for agent, principal, horizon in product(PHASED_AGENTS, PHASED, horizons):
         name = f"best arms lost, {principal} vs {agent}, T = {horizon:.0e}, {runs} runs"
-        yield Measurement(name, best_arms_lost, (principal, agent, horizon, runs))
+        yield Measurement(name, best_arm_lost, (PRINCIPALS[principal], runs, horizon, agent))
 
 
 def plan(study: Study) -> Iterator[Cell | Measurement]:
     """The cells, which of their games end in the first phase, and the best arms lost."""
-    for cell in cells(study):
-        yield cell
-        if phases.has_phases(cell.principal):
-            yield phases.measurement(cell.principal, cell.task)
+    yield from phases.with_phases(cells(study))
     yield from losses(study)
-
-
-def best_arms_lost(principal: str, agent: str, horizon: int, runs: int) -> int:
-    """In how many runs the arm with the largest theta + mu is not active in the last phase, K = 5 uniform arms."""
-    run = simulate(
-        make(principal, n_arms=5, horizon=horizon, constants="practical"), "uniform", agent, seeds=range(runs)
-    )
-    games = Game(5, copies=runs, observe=False)
-    games.begin(seeds=list(range(runs)))
-    best = (games.arrays.arms[:, ArmRow.THETA] + games.arrays.arms[:, ArmRow.MU]).argmax(axis=1).tolist()
-    return sum(arm not in phases[-1].active for arm, phases in zip(best, run.phases, strict=True))
 
 
 def losses_table(evidence: Evidence) -> str:
     """A row for each agent and principal, a column for each horizon."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for each in losses(evidence.study):
-        principal, agent, horizon, runs = each.arguments
-        row = rows.setdefault((agent, principal), {"agent": agent, "principal": f"{principal},constants=practical"})
-        row[f"T = {horizon:.0e}"] = f"{evidence.values[each.name]} of {runs}"
+        kind, _, horizon, agent = each.arguments
+        row = rows.setdefault((agent, kind.name), {"agent": agent, "principal": kind.name + PRACTICAL})
+        row[f"T = {horizon:.0e}"] = str(Count(*evidence.values[each.name]))
     return tables.markdown(pd.DataFrame(list(rows.values())))
 
 
 def in_phase_1(evidence: Evidence) -> set[tuple[str, str]]:
     """The cells whose games end in the first phase, by the names of the task and of the principal."""
-    labels = evidence.cells.labels
-    cases = [cell for cell in cells(evidence.study) if phases.has_phases(cell.principal)]
-    ended = (evidence.values[phases.measurement(cell.principal, cell.task).name] for cell in cases)
-    return {(cell.task.name, labels[cell.principal]) for cell, first in zip(cases, ended, strict=True) if first}
+    labels, values = evidence.cells.labels, evidence.values
+    first = (cell for cell in cells(evidence.study) if phases.is_first(values, cell.principal, cell.task))
+    return {(cell.task.name, labels[cell.principal]) for cell in first}
 
 
 def ranking(part: pd.DataFrame, horizon: int, first: Set[tuple[str, str]] = frozenset()) -> str:
@@ -151,8 +134,7 @@ def ranking(part: pd.DataFrame, horizon: int, first: Set[tuple[str, str]] = froz
         shares = {score: bracketed(Estimate.of(row, score).over(horizon), digits=4) for score in SHOWN}
         lines.append(
             {
-                "principal": tables.name(row)
-                + (f" ({phases.MARK})" if (row["task"], row["principal"]) in first else ""),
+                "principal": tables.name(row) + phases.mark((row["task"], row["principal"]) in first),
                 "utility/T": shares["utility"],
                 "utility/T - best": _difference(row, "utility", shares),
                 "R_T/T": shares["regret"] + ("†" if row["beliefs_ignored"] else ""),
@@ -174,7 +156,7 @@ def _difference(row: Mapping[str, Any], score: str, shares: Mapping[str, str]) -
 
 
 def firsts(summary: pd.DataFrame, score: str) -> str:
-    """Who is the best in a score against which agents, each with the number of those that are not separated from it."""
+    """The best in a score against each agent, with the number of those that are not separated from it."""
     wins: dict[str, list[str]] = {}
     for agent, part in summary.groupby("agent", sort=False):
         rows = [row for row in tables.records(part) if not row["privileged"]]
@@ -234,7 +216,7 @@ def across(rows: pd.DataFrame) -> str:
 
 
 def marks(group: pd.DataFrame, first: Set[tuple[str, str]], panel: pd.DataFrame) -> pd.DataFrame:
-    """What stands behind the numbers of a heat map: * for the best and what is not separated from it, ' for phase 1.
+    """Marks behind the numbers of a heat map: * for the best and what is not separated from it, ' for phase 1.
 
     Args:
         group: summary of the tasks of the panel.
@@ -266,7 +248,7 @@ def planned(results: Results, study: Study) -> pd.DataFrame:
 
 
 def page(evidence: Evidence, path: Path) -> list[str]:
-    """What follows from the runs at each horizon, and the heat maps beside the page."""
+    """A section for each horizon, and the heat maps beside the page."""
     from baselines.benchmark.figures import heat_map, losses_per_round
     from baselines.pictures import save
 

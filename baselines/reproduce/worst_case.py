@@ -57,7 +57,7 @@ QUICK_AVERAGE = (10**3, 10**4)
 
 
 class Sizes(NamedTuple):
-    """How much is searched and confirmed."""
+    """Sizes of a search and of what confirms it."""
 
     horizon: int
     first: int
@@ -127,13 +127,13 @@ def worst_case(principal: str, agent: str, sizes: Sizes) -> dict[str, Any]:
 
 
 def rivals(principal: str, agent: str) -> tuple[str, ...]:
-    """Who plays the instance: the principal, the algorithm with a theorem, with both constants, and ``zero``."""
+    """The players of an instance: the principal, the algorithm with a theorem and both constants, and ``zero``."""
     theorem = THEOREMS[agent]
     return principal, theorem, f"{theorem},constants=practical", "zero"
 
 
 def measurements(study: Study) -> dict[tuple[str, str], Measurement]:
-    """By principal and agent."""
+    """The searches, by principal and agent."""
     sizes = QUICK if study.quick else FULL
     return {
         (name, agent): Measurement(
@@ -193,8 +193,7 @@ def longer_table(evidence: Evidence, sizes: Sizes) -> pd.DataFrame:
             growth = fit(sizes.horizons, side_by_side(points))
             row = {"worst case of": f"{name} vs {agent}", "played by": rival}
             for T, column in zip(sizes.horizons, points, strict=True):
-                mark = f" ({phases.MARK})" if T in value["first"][rival] else ""
-                row[f"T = {T:.0e}"] = mean_text(column / T) + mark
+                row[f"T = {T:.0e}"] = mean_text(column / T) + phases.mark(T in value["first"][rival])
             rows.append(row | {"slope": bracketed(growth.slope, digits=2), "local slopes": growth.bends()})
             if rival != name:
                 differences.append(points[-1] - np.array(value["longer"][name][-1]))
