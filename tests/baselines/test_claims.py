@@ -8,7 +8,7 @@ import pytest
 
 import baselines
 from baselines.registry import PRINCIPALS
-from baselines.reproduce import lower_bound, phases, practical, table1, theorems, who_wins, worst_case
+from baselines.reproduce import lower_bound, phases, practical, table1, theorems, types, who_wins, worst_case
 from baselines.reproduce.claim import Cell, Study, verdicts
 from baselines.tasks import setting, task
 from pa_env import IID, make_agent
@@ -85,6 +85,26 @@ def test_where_practical_constants_do_not_help_is_named() -> None:
         "They lower the regret of `exploratory` in 1 of 3 settings; not in k50-t1e4-uniform (higher), k50-t1e4-gap (not"
         " separated). They lower the regret of `elimination` in 1 of 1 settings."
     )
+
+
+@pytest.mark.parametrize("name", ["principals", "getting-started"])
+def test_the_warning_quotes_the_page_on_practical_constants(name: str) -> None:
+    warning = re.search(
+        r"With\s+more arms it may raise it: (.*?):::", (ROOT / f"docs/{name}.md").read_text("utf-8"), re.S
+    )
+    assert warning
+    quoted = re.findall(r"\d\.\d\d", warning[1])
+    rows = ("exploratory | k50-t1e4-uniform", "exploratory | k50-t1e4-gap", "exploratory-oracle | k50-t1e4-misaligned")
+    text = re.sub(" +", " ", (ROOT / "docs/practical.md").read_text("utf-8"))
+    means = [re.search(rf"^\| {re.escape(row)}.*", text, re.M)[0].split("|")[4:6] for row in rows]  # type: ignore[index]
+    assert quoted == [f"{float(cell.split()[0]):.2f}" for pair in means for cell in pair]
+
+
+def test_offers_on_two_arms_get_round_the_window_of_types() -> None:
+    """A price on one arm that misses the window loses 0.15 a round."""
+    assert types.greedy_regrets("bisect-two-arms", 10**4, 5).mean() < 0.02 * 0.15 * 10**4
+    assert types.window_regrets("bisect-two-arms", 40, 50).mean() < 0.7 * 0.15 * 40
+    assert types.window_regrets("zero", 40, 50).mean() == pytest.approx(0.15 * 40, rel=0.15)
 
 
 def test_verdicts_are_corrected_for_their_number() -> None:
