@@ -32,7 +32,7 @@ GREEDY = IID(mu=[0.5, 0.5, 0.5], theta=[0.0, 0.6, 1.0])  # the types bring means
 GREEDY_TYPES = ((0.8, 0.5, 0.0), (0.0, 0.499, 0.8))
 GREEDY_HORIZONS = (10**4, 10**5, 10**6)
 WINDOW_HORIZONS, WINDOW_RUNS = (10, 20, 40), 200  # 2^-40 is as narrow as prices in [0, 1] can be told apart safely
-SLOW = ("price-grid",)  # played up to 1e5 rounds
+SLOW = ("price-grid", "particle")  # played up to 1e5 rounds
 LOGIT_HORIZONS = (3162, 10_000, 31_623, 100_000, 316_228)
 TEMPERATURE, BOUND = 0.3, 2 / 3  # of logit types, and the power of T in the bound of price-grid
 RUNS = 10  # twice as many for the slope
