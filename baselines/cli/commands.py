@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from baselines.cli.catalogue import completion
 from baselines.text import plain
 
 try:
@@ -23,6 +24,7 @@ except ImportError:
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+TASKS, PRINCIPALS, AGENTS, INSTANCES = map(completion, ("task", "principal", "agent", "instance"))
 WORKERS = typer.Option(None, min=1, help="Processes on this machine; default: one for each core.")
 
 
@@ -92,12 +94,20 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 @app.command()
 def run(
     context: typer.Context,
-    task: list[str] = typer.Option([], help="A task or a suite, default: the suite default; may be given again."),
-    principal: list[str] = typer.Option(
-        [], help="A principal, see above; may be given again. Default: each task's own."
+    task: list[str] = typer.Option(
+        [],
+        help="A task or a suite, default: the suite default; may be given again.",
+        autocompletion=completion("suite", "task"),
     ),
-    agent: str | None = typer.Option(None, help="The agent; with the next four options, in place of a task."),
-    instance: str | None = typer.Option(None, help="A family of instances, or your own. Default: uniform."),
+    principal: list[str] = typer.Option(
+        [], help="A principal, see above; may be given again. Default: each task's own.", autocompletion=PRINCIPALS
+    ),
+    agent: str | None = typer.Option(
+        None, help="The agent; with the next four options, in place of a task.", autocompletion=AGENTS
+    ),
+    instance: str | None = typer.Option(
+        None, help="A family of instances, or your own. Default: uniform.", autocompletion=INSTANCES
+    ),
     arms: int | None = typer.Option(None, min=1, help="Number of arms. Default: the instance's own, or 5."),
     horizon: int | None = typer.Option(None, min=2, help="Rounds. Default: 1000."),
     dim: int | None = typer.Option(None, min=1, help="Dimensions, if rewards are linear."),
@@ -198,17 +208,18 @@ def report(
 
 @app.command("list")
 def list_names(
-    suite: str = typer.Option("all", help="Only the tasks of this suite."),
+    suite: str | None = typer.Option(None, help="List the tasks of this suite.", autocompletion=completion("suite")),
+    everything: bool = typer.Option(False, "--all", help="List every task too."),
     json: bool = AS_JSON,
 ) -> None:
-    """List tasks, suites, principals, agents and families of instances, with parameters. In a pipe: one line each.
+    """List suites of tasks, principals, agents and families of instances, with parameters. In a pipe: one line each.
 
     Example: pa-bench list --suite default
     """
     from baselines.cli.catalogue import show
 
     with plain_errors():
-        show(suite, json)
+        show(suite, everything, json)
 
 
 @app.command()
@@ -216,9 +227,13 @@ def play(
     seat: str = typer.Option("principal", help="Which player you are: principal or agent."),
     arms: int | None = typer.Option(None, min=2, help="Number of arms. Default: the instance's own, or 3."),
     horizon: int = typer.Option(20, min=2, help="Rounds."),
-    agent: str = typer.Option("empirical-mean", help="Your opponent if you are the principal: a name or your own."),
-    instance: str = typer.Option("uniform", help="A family of instances, or your own."),
-    principal: str = typer.Option("profit-target", help="Your opponent if you are the agent: a name or your own."),
+    agent: str = typer.Option(
+        "empirical-mean", help="Your opponent if you are the principal: a name or your own.", autocompletion=AGENTS
+    ),
+    instance: str = typer.Option("uniform", help="A family of instances, or your own.", autocompletion=INSTANCES),
+    principal: str = typer.Option(
+        "profit-target", help="Your opponent if you are the agent: a name or your own.", autocompletion=PRINCIPALS
+    ),
     seed: int = typer.Option(0, min=0, help="Of the game; on the page, of the first one."),
     web: bool = typer.Option(False, "--web", help="Play as the principal on a page in your browser."),
     keep: Path | None = typer.Option(None, help="With --web: a Parquet file for all rounds of finished games."),
@@ -248,9 +263,13 @@ def play(
 
 @app.command()
 def train(
-    task: list[str] = typer.Option([], help="A task to train on, e.g. k5-t200-uniform; several may be given."),
-    agent: str = typer.Option("empirical-mean", help="The agent; with the next three options, in place of a task."),
-    instance: str = typer.Option("uniform", help="A family of instances, or your own."),
+    task: list[str] = typer.Option(
+        [], help="A task to train on, e.g. k5-t200-uniform; several may be given.", autocompletion=TASKS
+    ),
+    agent: str = typer.Option(
+        "empirical-mean", help="The agent; with the next three options, in place of a task.", autocompletion=AGENTS
+    ),
+    instance: str = typer.Option("uniform", help="A family of instances, or your own.", autocompletion=INSTANCES),
     arms: int = typer.Option(5, min=1, help="Number of arms."),
     horizon: int = typer.Option(200, min=2, help="Rounds of an episode."),
     objective: str = typer.Option("utility", help="utility, or regret for R_T."),
@@ -258,7 +277,9 @@ def train(
     constant: list[str] = typer.Option(
         [], "--set", help="A constant, as in learning_rate=1e-3 or deep=true: of PPO or baselines.rl.training.Settings."
     ),
-    warm_up: list[str] = typer.Option([], help="A task for the first part of the rounds; several may be given."),
+    warm_up: list[str] = typer.Option(
+        [], help="A task for the first part of the rounds; several may be given.", autocompletion=TASKS
+    ),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
