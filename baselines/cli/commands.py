@@ -344,14 +344,27 @@ def speed(
 def leaderboard(
     directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
     out: Path = typer.Option(Path("LEADERBOARD.md"), help="File to write."),
+    submit: bool = typer.Option(
+        False,
+        "--submit",
+        help="Write nothing: check that committed code played the folder, play a sample of it again, and print the"
+        " rows to add to docs/submissions.md. Runs the code of principals that do not come with the package.",
+    ),
 ) -> None:
-    """Rank the principals of every task in a Markdown file.
+    """Rank the principals of every task in a Markdown file, or check a folder that is to enter a leaderboard.
 
     Example: pa-bench leaderboard results/benchmark --out LEADERBOARD.md
-    """
-    from baselines.benchmark.standings import write_leaderboard
 
+    Example: pa-bench leaderboard --submit results/mine
+    """
     with plain_errors():
+        if submit:
+            from baselines.benchmark.submission import check_submission
+
+            typer.echo(check_submission(directory))
+            return
+        from baselines.benchmark.standings import write_leaderboard
+
         write_leaderboard(directory, out)
     typer.echo(f"leaderboard: {out}")
 
