@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.cli.catalogue import completion
+from baselines.extras import missing
 from baselines.text import plain
 
 try:
@@ -53,7 +54,7 @@ def plain_errors() -> Iterator[None]:
         typer.echo(plain(f"Error: {error}", keep="\n"), err=True)
         raise typer.Exit(1) from None
     except ModuleNotFoundError as error:
-        typer.echo(f"Error: {error}; commands need the extras [bench], [train] or [ray]", err=True)
+        typer.echo(f"Error: {missing(error)}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         typer.echo("Stopped. Files on disk are complete, and commands that resume continue from there.", err=True)
@@ -144,13 +145,13 @@ def run(
 
     Example: pa-bench run --agent own.py:Stubborn --instance misaligned --arms 4 --horizon 500
     """
-    from dataclasses import replace
-
-    from baselines.benchmark import report, sweep
-    from baselines.benchmark.plan import make_plan, own_task
-    from baselines.tasks import tasks
-
     with plain_errors():
+        from dataclasses import replace
+
+        from baselines.benchmark import report, sweep
+        from baselines.benchmark.plan import make_plan, own_task
+        from baselines.tasks import tasks
+
         parts = {"agent": agent, "instance": instance, "arms": arms, "horizon": horizon, "dim": dim}
         custom = [f"--{name}" for name, value in parts.items() if value is not None]
         if task and custom:
@@ -193,9 +194,9 @@ def report(
 
     Example: pa-bench report results/benchmark
     """
-    from baselines.benchmark import report as reporting
-
     with plain_errors():
+        from baselines.benchmark import report as reporting
+
         if json or format is not None:
             typer.echo(reporting.render(directory, "json" if json else str(format)), nl=False)
             return
@@ -244,9 +245,9 @@ def play(
 
     Example: pa-bench play --web --keep games.parquet
     """
-    from baselines.cli import play as table
-
     with plain_errors():
+        from baselines.cli import play as table
+
         if web or keep:
             if not web or seat != "principal":
                 raise ValueError("--keep needs --web, and --web needs --seat principal: change one of them")
@@ -318,9 +319,9 @@ def tune(
 
     Example: pa-bench tune profit-target --task short --trials 20
     """
-    from baselines import tuning
-
     with plain_errors():
+        from baselines import tuning
+
         tuning.show(principal, task, trials, storage)
 
 
@@ -334,9 +335,9 @@ def speed(
 
     Example: pa-bench speed --only held --against ../before
     """
-    from baselines.speed import table
-
     with plain_errors():
+        from baselines.speed import table
+
         table.show(only, repeats, against)
 
 
