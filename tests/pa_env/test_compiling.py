@@ -84,11 +84,16 @@ def edit(path: Path, old: str, new: str) -> None:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of both packages."""
+    """A copy of both packages, and of the machine code that there is: it serves every installation of the same code."""
     folder = tmp_path_factory.mktemp("packages")
     for package in (pa_env, baselines):
         origin = Path(package.__file__).parent
         shutil.copytree(origin, folder / origin.name, ignore=shutil.ignore_patterns("*.pyc"))
+    compiled_before = compiling.cache_folder()
+    if compiled_before.exists():  # others may be writing to it
+        shutil.copytree(
+            compiled_before, folder / "cache" / compiled_before.name, ignore=shutil.ignore_patterns("*.tmp.*")
+        )
     return folder
 
 
