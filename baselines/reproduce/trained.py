@@ -114,7 +114,7 @@ def sentences(tables: Tables) -> Iterator[str]:
                 sides[side].append(f"{name} ({plus_minus(gained, '+')})")
         more, less, neither = (f"{len(names)} ({', '.join(names)})" if names else "none" for names in sides.values())
         yield (
-            f"Tasks: {sum(map(len, sides.values()))}. `{spec}` earns more than the best script in {more}; less in"
+            f"Of {sum(map(len, sides.values()))} tasks `{spec}` earns more than the best script in {more}; less in"
             f" {less}; not separated in {neither}."
         )
 
