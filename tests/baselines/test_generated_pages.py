@@ -112,10 +112,11 @@ def test_theorems() -> None:
     text, study = page("docs/theorems.md")
     chosen = ("exploratory-oracle", "c0")
     (curve,) = (each for each in theorems.curves(study) if (each.principal, each.varies) == chosen)
+    theirs = only(text, **{"principal, agent, instances": curve.label})
     games = [phases.measurement(curve.spec(value), curve.task(value)) for value in curve.values]
-    first = {game.name: game.call(*game.arguments) for game in games}
+    first = {game.name: game.call(*game.arguments) for game in games if phases.MARK in theirs}
     (ours,) = lines(theorems.table([theorems.measure(curve, Played(curve.seeds, 10**7), first)]))
-    assert ours == only(text, **{"principal, agent, instances": ours["principal, agent, instances"]})
+    assert of(ours, tuple(theirs)) == theirs  # a page from before phases were marked has no such column
 
 
 @pytest.mark.parametrize(("spec", "agent"), TABLE_1)
