@@ -92,6 +92,7 @@ class AgentDeclaration:
     linear_only: bool = False  # whether rewards must be linear
     iid_only: bool = False  # whether they must not be
     low_regret: bool = False  # whether its own regret is sublinear
+    blind: bool = False  # whether it plays before it sees the offer
     functions: Functions | None = None  # that the kernel calls (Kind.FUNCTIONS)
 
 
@@ -121,10 +122,11 @@ AGENTS = {
         Kind.FUNCTIONS,
         "learns from what it was paid before, by multiplicative weights",
         {"rate": 1.0, "feedback": "offers"},
+        blind=True,
         functions=HEDGE,
     ),
     "follow-the-leader": AgentDeclaration(
-        Kind.FUNCTIONS, "plays the arm that would have paid it most before", functions=LEADER
+        Kind.FUNCTIONS, "plays the arm that would have paid it most before", blind=True, functions=LEADER
     ),
     "holdout": AgentDeclaration(
         Kind.FUNCTIONS,

@@ -113,7 +113,7 @@ def run(
         None,
         is_eager=True,
         callback=_read_config,
-        help='TOML file with options that are not given here, as in task = ["tiny"].',
+        help='TOML file with options that are not given here, as in task = ["smoke"].',
     ),
     isolated: bool = typer.Option(
         False,
@@ -288,8 +288,8 @@ def train(
 
 @app.command()
 def tune(
-    principal: str = typer.Argument(help="profit-target, bracket-ucb or particle."),
-    task: str = typer.Option("all", help="short, long, all or tiny."),
+    principal: str = typer.Argument(help="profit-target, bracket-ucb, particle or free-fall."),
+    task: str = typer.Option("all", help="short, long, all, paid or tiny."),
     trials: int = typer.Option(50, min=1, help="Finished trials in all; an interrupted search resumes."),
     storage: Path = typer.Option(Path("results/tune.sqlite3"), help="File of the search, an SQLite database."),
 ) -> None:

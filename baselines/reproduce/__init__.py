@@ -14,6 +14,8 @@ Inside::
     types.py         types of agents
     who_wins.py      every principal against every agent
     worst_case.py    where principals without a theorem lose
+    exact.py         every principal beside the exact optimum of tiny games
+    free_fall.py     what it earns to pay first and stop later
     trained.py       trained principals beside scripts
     learners.py      learners from scratch beside scripts
     growth.py        how a regret grows
@@ -22,6 +24,8 @@ Inside::
 
 from baselines.reproduce import (
     ablations,
+    exact,
+    free_fall,
     learners,
     lower_bound,
     own_regret,
@@ -39,6 +43,6 @@ CLAIMS = {
     module.CLAIM.name: module.CLAIM
     for module in (
         *(table1, theorems, lower_bound, practical, ablations, published, own_regret, types, who_wins, worst_case),
-        *(trained, learners),
+        *(exact, free_fall, trained, learners),
     )
 }
