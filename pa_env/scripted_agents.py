@@ -271,7 +271,8 @@ class ScriptedAgent:
         """Write the addresses of its functions, and of the user's exploration function, in this process."""
         functions = self.declaration.functions
         if functions is not None:
-            learn = functions.learn and compile_own("learn", functions.learn)
+            told = functions.learn is not None and self.feedback == "bandit"  # whole offers are noted by `choose`
+            learn = compile_own("learn", functions.learn) if told else None
             write_functions(rules, compile_own("choose", functions.choose), learn)
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 
