@@ -21,15 +21,16 @@ on seeds 0, 1, ...; tuning and training use other seeds. A task that is changed 
 import functools
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from baselines.episodes import log_spaced
 from baselines.exact import LONGEST, N_ARMS
-from baselines.registry import PRINCIPALS, parameters
+from baselines.registry import PRINCIPALS, parameters, resolve_agent, resolve_instance
 from baselines.specs import parse
 from pa_env.checks import known, short, unknown
 from pa_env.game import Game
@@ -78,6 +79,19 @@ class Task:
     def checkpoints(self) -> Integers:
         """Rounds after which a run is scored: evenly spaced in their logarithm, fewer if it is short."""
         return log_spaced(self.horizon, 3 if self.horizon <= SHORT else 8) if self.curve else np.array([self.horizon])
+
+
+def settings(task: Task, objects: Mapping[tuple[str, str], Any] | None = None) -> dict[str, Any]:
+    """Return the keyword arguments of a task's game.
+
+    Args:
+        task: the setting.
+        objects: what its agent and instance stand for, if not for what they say: by ("agent", name), for instance.
+    """
+    objects = objects or {}
+    agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
+    instance = resolve_instance(objects.get(("instance", task.instance), task.instance))
+    return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from baselines.reproduce import ablations, exact, growth, lemma_counts, table1, 
 from baselines.reproduce.claim import Cell, CellScores, Study
 from baselines.scripted.paper.ablations import NoAsymmetricCheck
 from baselines.scripted.paper.elimination import Elimination
+from baselines.scripted.paper.exploratory import Exploratory
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
@@ -199,16 +200,16 @@ def test_the_page_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert f"| {np.median(run.regret) / 1000:.4f} " in line
     assert f"| {run.utility.mean() / 1000:.4f} [" in line
     assert "oracle (privileged)" in page
-    lost = who_wins.best_arms_lost("elimination", "exploratory", 10**4, 10)
-    assert f"| exploratory | elimination,constants=practical | {lost} of 10 |" in " ".join(page.split())
+    lost = lemma_counts.best_arm_lost(Elimination, 10, 10**4, "exploratory")
+    assert f"| exploratory | elimination,constants=practical | {lost} |" in " ".join(page.split())
 
 
 def test_elimination_loses_the_best_arm_against_an_exploring_agent_where_exploratory_does_not() -> None:
     """It takes explorations for refusals; the paper's algorithm for such agents searches again and again."""
     for agent in ("exploratory", "exploratory-oracle"):
-        assert who_wins.best_arms_lost("elimination", agent, 10**5, 40) > 0
-        assert who_wins.best_arms_lost("exploratory", agent, 10**5, 40) == 0
-    assert who_wins.best_arms_lost("elimination", "empirical-mean", 10**5, 40) == 0
+        assert lemma_counts.best_arm_lost(Elimination, 40, 10**5, agent).broken > 0
+        assert lemma_counts.best_arm_lost(Exploratory, 40, 10**5, agent).broken == 0
+    assert lemma_counts.best_arm_lost(Elimination, 40, 10**5, "empirical-mean").broken == 0
 
 
 def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,8 +221,8 @@ def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     for kept, lost in (((True, True), 0), ((True, False), 1), ((False, False), 2)):
         last = [{*range(5)} - (set() if kept[seed] else {best[seed]}) for seed in range(2)]
         noted = [[Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, tuple(active), 10)] for active in last]
-        monkeypatch.setattr(who_wins, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
-        assert who_wins.best_arms_lost("elimination", "oracle", 1000, 2) == lost
+        monkeypatch.setattr(lemma_counts, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
+        assert lemma_counts.best_arm_lost(Elimination, 2, 1000, "oracle").broken == lost
 
 
 # -------------------------------------------------------------------------------------- the exact optimum

@@ -22,7 +22,7 @@ from baselines.benchmark.blocks import Block, BlockResult, attempt
 from baselines.benchmark.plan import make_plan, own_task
 from baselines.benchmark.results import read
 from baselines.benchmark.store import StoreError, locked
-from baselines.tasks import task, tasks
+from baselines.tasks import SUITES, task, tasks
 
 from .helpers import contents, python
 
@@ -468,19 +468,47 @@ def test_options_from_a_file(tmp_path: Path) -> None:
         assert re.search(message, shown.stderr)
 
 
-def test_list_shows_everything_a_line_an_item() -> None:
-    shown = CliRunner().invoke(app, ["list", "--suite", "short"])
+def listed(*options: str) -> list[list[str]]:
+    shown = CliRunner().invoke(app, ["list", *options])
     assert shown.exit_code == 0
     lines = [line.split("\t") for line in shown.output.splitlines()]
     assert {len(line) for line in lines} == {4}
-    assert ["task", "k3-t100-misaligned"] in [line[:2] for line in lines]
+    return lines
+
+
+def test_list_shows_suites_first_and_tasks_when_asked() -> None:
+    lines = listed()
+    assert [line[1] for line in lines[: len(SUITES)]] == list(SUITES)
+    assert {line[0] for line in lines} == {"suite", "principal", "agent", "instance"}
+    assert len(lines) < 60
+    assert not any(":`" in line[3] for line in lines)
     assert [line[2] for line in lines if line[:2] == ["agent", "exploratory"]] == [
         "c0=1.0, exponent=0.5, exploration=uniform, ties=lowest, initial=0.0"
     ]
-    assert {line[0] for line in lines} == {"task", "suite", "principal", "agent", "instance"}
+    short = listed("--suite", "short")
+    assert [line[1] for line in short if line[0] == "task"] == list(SUITES["short"])
+    assert len(short) == len(SUITES["short"])
+    assert len(listed("--all")) == len(lines) + len(SUITES["all"])
     as_json = CliRunner().invoke(app, ["list", "--suite", "short", "--json"])
-    assert [list(item.values()) for item in json.loads(as_json.output)] == lines
+    assert [list(item.values()) for item in json.loads(as_json.output)] == short
     assert CliRunner().invoke(app, ["list", "--suite", "shrt"]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("run --principal bracket", "bracket-ucb"),
+        ("run --task defa", "default"),
+        ("run --task k5-t200-mis", "k5-t200-misaligned"),
+        ("run --agent follow", "follow-the-leader"),
+        ("play --instance mini", "minimax"),
+        ("list --suite who", "who-wins"),
+    ],
+)
+def test_values_are_completed(words: str, value: str) -> None:
+    shell = {"_PA_BENCH_COMPLETE": "complete_bash", "COMP_WORDS": f"pa-bench {words}", "COMP_CWORD": "3"}
+    result = CliRunner().invoke(app, [], prog_name="pa-bench", env=shell)
+    assert result.output.split() == [value]
 
 
 def test_a_principal_may_have_the_name_of_its_agent() -> None:
