@@ -23,12 +23,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import pa_env
+from baselines.files import write_whole
 from baselines.principal import Principal, Rounds, offer
-from baselines.rl.policy_file import FORMAT, Policy, write
 from baselines.rl.trained import Trained
-from baselines.rl.view import FIELDS, OVERALL, WithBeliefs
+from baselines.rl.view import FIELDS, OVERALL, SEAT, WithBeliefs
 from pa_env.envs import spaces
 from pa_env.kernel.layout import OBSERVATIONS, ArmRow, Floats
+from pa_env.policy_file import FORMAT, Policy, pack
 from pa_env.wrappers.base import game_behind
 
 # (observation, state, whether an episode begins, randomness) -> (action, state)
@@ -132,7 +133,7 @@ def save(model: Any, path: str | Path, sampled: bool = True) -> None:
         path: of the file, which ends in ``.npz``.
         sampled: draw actions when it is played; else the likeliest ones are played.
     """
-    write(Path(path), policy_of(model, sampled))
+    write_whole(Path(path), pack(policy_of(model, sampled), SEAT))
 
 
 class Offered(Exception):  # noqa: N818 - no error: it brings an offer out of a step

@@ -14,10 +14,10 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, shapes, write
 
 import baselines
 from baselines import rl
-from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, shapes, write
 from baselines.rl.trained import NETWORK, Network, Trained, decide, draw_action
 from baselines.rl.view import FIELDS, OVERALL, RUNGS, WithBeliefs
 from baselines.scripted.ours.particle_filter import LAYOUT, MARGIN, Draw, ParticleEntry

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from baselines.rl.policy_file import read
 
 import baselines
 from baselines.registry import is_trained
 from baselines.rl.evaluate import TRIAL_SEEDS
-from baselines.rl.policy_file import read
 from baselines.rl.recipes import RECIPES
 from baselines.rl.trained import WEIGHTS
 from baselines.tasks import task

@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("stable_baselines3", reason="the extra [train] is not installed")
 
+from baselines.rl.policy_file import read
 from stable_baselines3 import PPO
 from typer.testing import CliRunner
 
@@ -22,7 +23,6 @@ from baselines.__main__ import app
 from baselines.files import only_writer
 from baselines.rl import recipes, training
 from baselines.rl.networks import SetActorCritic
-from baselines.rl.policy_file import read
 from baselines.rl.training import Settings, train
 from baselines.rl.vec_env import GameVecEnv
 from pa_env import IID
