@@ -1,7 +1,7 @@
 """Training a principal from scratch: :func:`baselines.rl.learner` in Python, ``pa-bench train`` in a folder.
 
 A learner is Stable-Baselines3's PPO on many copies of one or several tasks, with the observations and prices of
-:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.SetActorCritic`. Its learning
+:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.OfferActorCritic`. Its learning
 rate (at the end) and its bonus for random actions fall to 0, so that the last policy is the one to keep.
 
 :func:`train` keeps everything in a folder. A lap is a fixed number of rollouts. After each lap the policy plays
@@ -35,6 +35,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3 import PPO
+from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
@@ -45,7 +46,7 @@ from baselines.files import only_writer, remove_half_written, whole_file, write_
 from baselines.registry import describe, make
 from baselines.rl.evaluate import OFFER, games_of, play_out
 from baselines.rl.models import save
-from baselines.rl.networks import SetActorCritic
+from baselines.rl.networks import OfferActorCritic
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
 from baselines.rl.view import FIELDS, OVERALL, PARTICLES, PRIVILEGED, WithBeliefs
 from baselines.simulation import simulate
@@ -76,7 +77,8 @@ class Settings:
     """What is trained, on what, and for how long. A recipe is one of these."""
 
     tasks: tuple[Task, ...]
-    """Tasks, or their names, with equally many arms."""
+    """Tasks, or their names. All tasks are played for about as many rounds; those with different numbers of arms take
+    turns, rollout by rollout."""
     objective: str = "utility"
     """What is maximised: utility, or regret for minus R_T."""
     steps: int = 8_000_000
@@ -84,7 +86,7 @@ class Settings:
     seed: int = 0
     """The same seed gives the same policy."""
     copies: int = 512
-    """Games that are played at once, at most: each task has as many as the others."""
+    """Games that are played at once, shared out among tasks with as many arms."""
     warm_up: tuple[Task, ...] = ()
     """Tasks for the first part of the rounds. On misaligned instances a learner from scratch ends at offering nothing,
     and one that knows uniform ones does not."""
@@ -109,22 +111,21 @@ class Settings:
             object.__setattr__(
                 self, name, tuple(each if isinstance(each, Task) else task(each) for each in getattr(self, name))
             )
-        if not self.tasks or len({each.n_arms for each in (*self.tasks, *self.warm_up)}) != 1:
-            names = tuple(each.name for each in (*self.tasks, *self.warm_up))
-            raise ValueError(f"tasks = {short(names)} must be at least one, and must have equally many arms")
+        if not self.tasks:
+            raise ValueError("tasks = () must be at least one task")
         known("objective", self.objective, OBJECTIVES)
         if (seed_of(self.seed) or 0) >= 2**32:
             raise ValueError(f"seed = {short(self.seed)} must be below 2**32, as Stable-Baselines3 wants it")
         for name in ("steps", "copies", "particles", "width", "lap", "rounds"):
             whole(name, getattr(self, name), 1)
-        most = max(len(self.tasks), len(self.warm_up))
-        if self.copies < most or (self.warm_up and self.copies % most):
-            raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
+        most = max(len(group) for tasks in (self.tasks, self.warm_up) for group in by_arms(tasks))
+        if self.copies < most:
+            raise ValueError(f"copies = {self.copies} must be at least the number of tasks with as many arms, {most}")
 
     @property
     def rollout_steps(self) -> int:
         """Rounds between two updates, of all copies together."""
-        return self.copies // len(self.tasks) * len(self.tasks) * int(self.ppo.get("n_steps", ROLLOUT))
+        return self.copies * int(self.ppo.get("n_steps", ROLLOUT))
 
     @property
     def laps(self) -> int:
@@ -139,13 +140,35 @@ class Settings:
         return values | {"ppo": {name: repr(value) for name, value in self.ppo.items()}}
 
 
+def by_arms(tasks: tuple[Task, ...]) -> list[list[Task]]:
+    """Return the tasks in groups with equally many arms."""
+    return [[each for each in tasks if each.n_arms == n] for n in dict.fromkeys(each.n_arms for each in tasks)]
+
+
 class Learner(PPO):
-    """Stable-Baselines3's PPO, with a bonus for random actions that falls to 0, and a warm-up; see :func:`learner`."""
+    """Stable-Baselines3's PPO, with a bonus for random actions that falls to 0, a warm-up, and several numbers of arms.
+
+    :func:`learner` makes one.
+    """
 
     settings: Settings
+    envs: list[GameVecEnv]  # one for each number of arms
     first_entropy: float
     warming_up: bool
     references: Mapping[str, float]  # utilities of scripts
+
+    def collect_rollouts(self, env: Any, callback: Any, rollout_buffer: Any, n_rollout_steps: int) -> bool:
+        """Play a rollout of the games whose turn it is: turns are spread evenly, one for each task."""
+        turns = sorted(
+            ((i + 0.5) / len(each.games), n) for n, each in enumerate(self.envs) for i in range(len(each.games))
+        )
+        self.env = env = self.envs[turns[self.num_timesteps // (self.n_envs * self.n_steps) % len(turns)][1]]
+        self._last_obs = env.reset() if env.observations is None else env.observations
+        self._last_episode_starts = env.starts
+        spaces = env.observation_space, env.action_space
+        rates = {"gamma": self.gamma, "gae_lambda": self.gae_lambda}
+        self.rollout_buffer = RolloutBuffer(self.n_steps, *spaces, self.device, n_envs=self.n_envs, **rates)
+        return super().collect_rollouts(env, callback, self.rollout_buffer, n_rollout_steps)
 
     def train(self) -> None:
         """Update the policy by a rollout; after the warm-up, go on with the other tasks."""
@@ -153,11 +176,10 @@ class Learner(PPO):
         self.ent_coef = self.first_entropy * left
         super().train()
         if self.warming_up and left <= 1.0 - WARM_UP:
-            self.warming_up = False
-            self.set_env(environment(self.settings, self.settings.tasks))
-            assert self.env is not None
-            self._last_obs = self.env.reset()  # type: ignore[assignment] # one array
-            self._last_episode_starts = np.ones(self.env.num_envs, np.bool_)
+            self.warming_up, self.envs = False, environments(self.settings, self.settings.tasks)
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "envs"]
 
     def learn(
         self, total_timesteps: int, callback: Any = None, *arguments: Any, progress_bar: bool = False, **options: Any
@@ -203,21 +225,26 @@ def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Se
 
 def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
-    model = Learner(SetActorCritic, environment(settings, settings.warm_up or settings.tasks), **constants(settings))
-    model.settings, model.first_entropy = settings, model.ent_coef
+    envs = environments(settings, settings.warm_up or settings.tasks)
+    model = Learner(OfferActorCritic, envs[0], **constants(settings))
+    model.settings, model.envs, model.first_entropy = settings, envs, model.ent_coef
     model.warming_up, model.references = bool(settings.warm_up), {}
     return model
 
 
-def environment(settings: Settings, tasks: tuple[Task, ...]) -> GameVecEnv:
-    """Return the copies of these tasks, with seeds of training."""
-    games = [
-        WithBeliefs(games_of(each, settings.copies // len(tasks)), settings.particles, settings.privileged)
-        for each in tasks
-    ]
-    envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
-    envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
-    return envs
+def environments(settings: Settings, tasks: tuple[Task, ...]) -> list[GameVecEnv]:
+    """Return the copies of these tasks, with seeds of training; one environment for each number of arms."""
+    all_envs = []
+    for group in by_arms(tasks):
+        copies = [len(part) for part in np.array_split(np.arange(settings.copies), len(group))]
+        games = [
+            WithBeliefs(games_of(each, n), settings.particles, settings.privileged)
+            for each, n in zip(group, copies, strict=True)
+        ]
+        envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
+        envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
+        all_envs.append(envs)
+    return all_envs
 
 
 def constants(settings: Settings) -> dict[str, Any]:
@@ -291,7 +318,7 @@ class Bar(BaseCallback):
 
     def _on_step(self) -> bool:
         if self.n_calls % 10 == 0:
-            utility = recent_utility(self.training_env)
+            utility = recent_utility(self.model)
             elapsed = self.progress.tasks[0].elapsed or math.inf
             speed = f"{(self.num_timesteps - self.first) / elapsed:,.0f}/s"
             text = "" if math.isnan(utility) else f"utility {utility:.1f} ({self.scripts})"
@@ -299,7 +326,7 @@ class Bar(BaseCallback):
         return True
 
     def _on_rollout_end(self) -> None:
-        self.logger.record("rollout/utility", recent_utility(self.training_env))
+        self.logger.record("rollout/utility", recent_utility(self.model))
 
 
 class Laps(BaseCallback):
@@ -320,7 +347,7 @@ class Laps(BaseCallback):
             set_random_seed(int(np.random.SeedSequence([self.settings.seed, lap]).generate_state(1)[0]))
 
     def _on_rollout_end(self) -> None:
-        if not math.isnan(utility := recent_utility(self.training_env)):
+        if not math.isnan(utility := recent_utility(self.model)):
             self.record["curve"].append((self.num_timesteps, utility))
 
     def _on_training_end(self) -> None:
@@ -337,7 +364,7 @@ class Laps(BaseCallback):
         self.record["rounds"].append(self.num_timesteps)
         with whole_file(self.out / f"lap-{lap}.zip") as file:
             self.model.save(file)
-        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.training_env))
+        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.model.envs))
         save(self.model, self.out / "policy.npz", sampled=better_drawn(played, self.settings))
         self._tell(lap, scores, played)
         write_whole(self.out / "curve.png", picture(self.record))
@@ -362,9 +389,10 @@ class Laps(BaseCallback):
             print(TRAP, flush=True)
 
 
-def recent_utility(envs: Any) -> float:
+def recent_utility(model: Any) -> float:
     """Return the mean expected utility of the episodes that ended last, of all tasks alike; nan if one has none."""
-    return float(np.mean([np.mean(episodes) if episodes else math.nan for episodes in envs.recent]))
+    recent = [episodes for envs in model.envs for episodes in envs.recent]
+    return float(np.mean([np.mean(episodes) if episodes else math.nan for episodes in recent]))
 
 
 def references(tasks: tuple[Task, ...]) -> dict[str, float]:
@@ -441,7 +469,9 @@ def read_checkpoint(out: Path, lap: int) -> Learner:
     """Return the learner as it was after a lap, with its games."""
     with (out / f"lap-{lap}.pkl").open("rb") as file:
         envs = pickle.load(file)
-    return Learner.load(out / f"lap-{lap}.zip", env=envs, device="cpu", force_reset=False)
+    model = Learner.load(out / f"lap-{lap}.zip", device="cpu")
+    model.env, model.envs = envs[0], envs
+    return model
 
 
 def read_record(settings: Settings, out: Path) -> dict[str, Any]:

@@ -73,6 +73,8 @@ class GameVecEnv(VecEnv):
         super().__init__(int(self._ends[-1]), self.games[0].single_observation_space, self.games[0].single_action_space)
         self._sums, self._lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
         self._utilities = np.zeros(self.num_envs)  # expected, of the episodes that are being played
+        self.observations: NDArray[np.float32] | None = None  # the last ones; None before the first episode
+        self.starts = np.ones(self.num_envs, np.bool_)  # True where an episode begins with them
         self.recent = [deque[float](maxlen=RECENT) for _ in self.games]  # likewise, of those that ended last
 
     @classmethod
@@ -89,7 +91,8 @@ class GameVecEnv(VecEnv):
             observations.append(stagger(games, seen) if self.staggered else seen)
         self._reset_seeds()
         self._sums[:], self._lengths[:], self._utilities[:] = 0.0, 0, 0.0
-        return np.concatenate(observations)
+        self.observations, self.starts = np.concatenate(observations), np.ones(self.num_envs, np.bool_)
+        return self.observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Keep the actions for :meth:`step_wait`."""
@@ -119,8 +122,8 @@ class GameVecEnv(VecEnv):
                     sums[first:end][over] = 0
                 observations, _ = games.reset(options={"reset_mask": over})
             parts.append((observations, rewards.astype(np.float32), over))
-        observations, rewards, over = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return observations, rewards, over, infos
+        self.observations, rewards, self.starts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return self.observations, rewards, self.starts, infos
 
     def close(self) -> None:
         """Close the games."""
