@@ -137,7 +137,7 @@ def setting(
     full_name = "-".join(part for part in parts if part)
     return Task(
         name=full_name,
-        probes=f"{about[0].upper()}{about[1:]}; the agent {declared.about if declared else 'is trained' if is_policy(name) else 'is your own'}.",
+        probes=f"{about[0].upper()}{about[1:]}; the agent {declared.about if declared else 'is your own'}.",
         agent=agent,
         instance=instance,
         n_arms=n_arms,

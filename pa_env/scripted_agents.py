@@ -384,5 +384,6 @@ def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
         return agent
     raise TypeError(
         f"agent = {short(agent)} must be a name ({', '.join(AGENTS)}), a policy file, the result of"
-        f" pa_env.make_agent, a pa_env.CompiledAgent, or an object with reset, choose, learn and means; it lacks {', '.join(missing)}"
+        " pa_env.make_agent, a pa_env.CompiledAgent, or an object with reset, choose, learn and means; it lacks"
+        f" {', '.join(missing)}"
     )

@@ -3,7 +3,6 @@
 What is seen, and how an agent answers, is in :mod:`pa_env.trained_agents`.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -12,14 +11,8 @@ from gymnasium.spaces import Box
 from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from baselines.episodes import settings
 from baselines.principal import Principal
-from baselines.registry import make
-from baselines.rl.evaluate import game_of
-from baselines.simulation import simulate
-from baselines.tasks import Task
 from pa_env.checks import integers
-from pa_env.envs.spaces import FAR
 from pa_env.game import Game
 from pa_env.kernel.compiling import compiled
 from pa_env.kernel.layout import ArmRow, Floats, Floats32, Integers
@@ -27,7 +20,6 @@ from pa_env.trained_agents import FIELDS, OVERALL, fresh_history, note, see
 
 PAYOFF = "payoff"  # mu_A + pi_A, the agent's expected payoff of a round
 LOSS = "payoff_loss"  # the highest mean less the payoff
-AGENT = "empirical-mean"  # whose beliefs a trained agent keeps
 
 
 class Replayed:
@@ -68,19 +60,6 @@ class Replayed:
             self.principal.observe(arm, reward)
 
 
-def follower_games(task: Task, against: str, copies: int) -> "WithHistory":
-    """Return copies of the agent's seat in a task's game, against a principal (its spec)."""
-    principal = make(against, n_arms=task.n_arms, horizon=task.horizon)
-    if type(principal).privileged:
-        raise ValueError(f"against = {against!r} is shown the agent's beliefs: name a principal that plays without")
-    game: dict[str, Any] = settings(task) | {"max_incentive": FAR}
-    return WithHistory(
-        gym.make_vec(
-            *("PrincipalAgentFollower-v0", copies), principal=Replayed(principal), autoreset_mode="Disabled", **game
-        )
-    )
-
-
 @compiled
 def _see_some(which: Any, memories: Any, means: Any, counts: Any, offers: Any, rounds: Any, seen: Any) -> None:
     """Do what :func:`see` does for the copies ``which``, with arrays that have a row for each copy."""
@@ -104,7 +83,7 @@ class WithHistory(gym.vector.VectorWrapper):
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         super().__init__(env)
-        self.game = game_of(env)
+        self.game: Game = env.unwrapped.game  # type: ignore[attr-defined] # ours has one
         n, k = self.num_envs, self.game.n_arms
         self.single_observation_space = Box(-10.0, 10.0, (FIELDS * k + OVERALL,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, n)
@@ -140,21 +119,3 @@ class WithHistory(gym.vector.VectorWrapper):
         means = np.ascontiguousarray(game.arrays.arms[:, ArmRow.MEAN])
         _see_some(which, self._memories, means, game.arrays.plays, self._offers, game.arrays.state["t"], self._seen)
         return self._seen.astype(np.float32)
-
-
-def payoffs(principal: str, agent: Any, task: Task, seeds: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return the expected payoffs of an agent (episodes,), sums of mu_A + pi_A, and the principal's expected utilities.
-
-    Args:
-        principal: its spec.
-        agent: a name, a policy file, or an agent.
-        task: the game; its agent does not matter.
-        seeds: of the episodes.
-    """
-    run = simulate(principal, task.instance, agent, task.horizon, seeds=seeds, n_arms=task.n_arms)
-    utilities: Floats = run.expected_utility[:, -1]
-    game = Game(**settings(task), copies=len(seeds), observe=False)
-    game.begin(seeds=list(seeds))
-    # What is paid is the principal's expected reward less its utility.
-    joint = game.arrays.arms[:, ArmRow.MU] + game.arrays.arms[:, ArmRow.THETA]
-    return (run.plays[:, -1] * joint).sum(axis=1) - utilities, utilities
