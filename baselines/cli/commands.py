@@ -277,6 +277,7 @@ def train(
         from baselines.rl.evaluate import TRIAL_SEEDS, payoff_table
         from baselines.specs import parse
         from pa_env.checks import known
+        from pa_env.trained_agents import load_agent
 
         known("seat", seat, ("principal", "agent"))
         options = parse(",".join(["train", *constant]), "--set").parameters
@@ -288,7 +289,7 @@ def train(
         seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
         for each in settings.tasks:
             if settings.against:
-                agents = {"trained": str(policy)} | {name: name for name in training.AGENTS}
+                agents = {"trained": load_agent(policy)} | {name: name for name in training.AGENTS}
                 typer.echo(payoff_table(against, agents, each, seeds))
             else:
                 scripts = {spec: spec for spec in each.principals}
