@@ -99,7 +99,7 @@ def see(memory: Any, means: Any, counts: Any, offer: Any, t: int, seen: Any) -> 
     for a in range(K):
         seen[Field.OFFER * K + a] = offer[a]
         seen[Field.MEAN * K + a] = means[a]
-        seen[Field.VALUE * K + a] = means[a] + offer[a] - means[greedy] - offer[greedy]
+        seen[Field.VALUE * K + a] = means[a] + offer[a] - (means[greedy] + offer[greedy])
         seen[Field.LIKED * K + a] = means[a] - means[favourite]
         seen[Field.GREEDY * K + a] = 1.0 if a == greedy else 0.0
         seen[Field.PLAYED * K + a] = 1.0 if a == memory[Number.ARM] else 0.0

@@ -45,6 +45,7 @@ class Replayed:
     def observe(self, arm: int, reward: float) -> None:
         """Observe a round."""
         self.rounds.append((arm, reward))
+        self.principal.offer()  # again the same; the first time after it came back
         self.principal.observe(arm, reward)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -53,11 +54,10 @@ class Replayed:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Play the rounds again."""
-        vars(self).update(state)
-        self.principal.reset(seed=self.seed)
-        for arm, reward in self.rounds:
-            self.principal.offer()
-            self.principal.observe(arm, reward)
+        self.principal = state["principal"]
+        self.reset(state["seed"])
+        for arm, reward in state["rounds"]:
+            self.observe(arm, reward)
 
 
 @compiled

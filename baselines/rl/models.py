@@ -80,14 +80,14 @@ def from_sb3(
         raise ValueError(
             f"model = {model} has no environment: pass wrapper=, n_arms= and horizon=, or load it with env="
         )
-    inner = None if env is None else _innermost(env)
-    n_arms = game_behind(inner).n_arms if n_arms is None else n_arms
-    horizon = game_behind(inner).horizon if horizon is None else horizon
     if seat_of(model) == AGENT:
         raise ValueError(
             f"model = {model} plays the agent: keep it by baselines.rl.save(model, 'agent.npz'), and pass"
             " agent='agent.npz'"
         )
+    inner = None if env is None else _innermost(env)
+    n_arms = game_behind(inner).n_arms if n_arms is None else n_arms
+    horizon = game_behind(inner).horizon if horizon is None else horizon
     if wrapper is None and seat_of(model) == SEAT:
         return Trained(n_arms, horizon, policy_of(model, sampled=not deterministic))
     predict = functools.partial(_predict, model.policy, _normalizer(model), deterministic)

@@ -13,7 +13,7 @@ policy. In the folder of a run:
 
 | file | what it holds |
 |---|---|
-| ``policy.npz`` | the policy after the last finished lap (:mod:`baselines.rl.policy_file`) |
+| ``policy.npz`` | the policy after the last finished lap (:mod:`pa_env.policy_file`) |
 | ``curve.png`` | utility, or an agent's payoff, against rounds of training, beside scripts |
 | ``run.json`` | the settings, and the scores of each lap; written last, so it names nothing missing |
 | ``lap-N.zip``, ``lap-N.pkl`` | the last checkpoint: Stable-Baselines3's model, and the games (pickles) |
