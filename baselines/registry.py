@@ -16,11 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard, TypeVar
 
+from baselines.exact import BayesOptimal
 from baselines.principal import Principal, Stepwise
 from baselines.rl.models import from_sb3, is_model
 from baselines.rl.trained import PPO, Trained, load
 from baselines.scripted.ours.bracket_ucb import BracketUCB
 from baselines.scripted.ours.explore_then_commit import ExploreThenCommit
+from baselines.scripted.ours.free_fall import FreeFall
 from baselines.scripted.ours.knows_beliefs import KnowsBeliefs
 from baselines.scripted.ours.particle import Particle
 from baselines.scripted.ours.profit_target import ProfitTarget
@@ -49,14 +51,14 @@ PRINCIPALS: dict[str, type[Principal]] = {
     for each in (
         *(Elimination, EliminationOffline, Exploratory, ExploratoryOracle, LinearElimination),  # the paper's
         *(IPA, CIPA, EpsilonGreedy, RobustEpsilonGreedy, Belgic, PriceGrid),  # its peers'
-        *(ExploreThenCommit, ProfitTarget, BracketUCB, Particle),  # ours
-        *(Zero, Fixed, Oracle, KnowsBeliefs),
+        *(ExploreThenCommit, ProfitTarget, BracketUCB, Particle, FreeFall),  # ours
+        *(Zero, Fixed, Oracle, KnowsBeliefs, BayesOptimal),
         PPO,
     )
 }
 PRIVILEGED = {each for each in PRINCIPALS.values() if each.privileged}  # the only classes that are shown the game
 SIZES = ("n_arms", "horizon")  # what every principal is made with
-OF_CLASSES = ("privileged", "stand_in", "longest")  # what a class says of itself, and an object may not
+OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # what a class says of itself, and an object may not
 
 T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.

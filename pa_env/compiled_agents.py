@@ -86,6 +86,7 @@ class CompiledAgent:
         learn: see above.
         memory: the memory at the beginning of each episode of each copy: a vector, its length if it begins with zeros,
             or a function ``n_arms -> vector``.
+        name: that tables and pictures show.
     """
 
     def __init__(
@@ -93,10 +94,11 @@ class CompiledAgent:
         choose: Callable[..., int],
         learn: Callable[..., None],
         memory: int | ArrayLike | Callable[[int], ArrayLike] = 0,
+        name: str = "CompiledAgent",
     ) -> None:
         self.choose = compile_own("choose", getattr(choose, "py_func", choose))
         self.learn = compile_own("learn", getattr(learn, "py_func", learn))
-        self.memory = memory
+        self.memory, self.name = memory, name
         if not callable(memory):
             self.memory_for(1, 1)
 
@@ -106,7 +108,7 @@ class CompiledAgent:
 
     def __reduce__(self) -> Any:
         """Pickle the functions by name; they are compiled again where the agent is loaded."""
-        return CompiledAgent, (self.choose.py_func, self.learn.py_func, self.memory)
+        return CompiledAgent, (self.choose.py_func, self.learn.py_func, self.memory, self.name)
 
     def __deepcopy__(self, _: Any) -> "CompiledAgent":
         """The agent itself, which is immutable."""

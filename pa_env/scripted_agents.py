@@ -93,6 +93,7 @@ class AgentDeclaration:
     linear_only: bool = False  # whether rewards must be linear
     iid_only: bool = False  # whether they must not be
     low_regret: bool = False  # whether its own regret is sublinear
+    blind: bool = False  # whether it plays before it sees the offer
     functions: Functions | None = None  # that the kernel calls (Kind.FUNCTIONS)
 
 
@@ -122,10 +123,11 @@ AGENTS = {
         Kind.FUNCTIONS,
         "learns from what it was paid before, by multiplicative weights",
         {"rate": 1.0, "feedback": "offers"},
+        blind=True,
         functions=HEDGE,
     ),
     "follow-the-leader": AgentDeclaration(
-        Kind.FUNCTIONS, "plays the arm that would have paid it most before", functions=LEADER
+        Kind.FUNCTIONS, "plays the arm that would have paid it most before", blind=True, functions=LEADER
     ),
     "holdout": AgentDeclaration(
         Kind.FUNCTIONS,
@@ -270,7 +272,8 @@ class ScriptedAgent:
         """Write the addresses of its functions, and of the user's exploration function, in this process."""
         functions = self.declaration.functions
         if functions is not None:
-            learn = functions.learn and compile_own("learn", functions.learn)
+            told = functions.learn is not None and self.feedback == "bandit"  # whole offers are noted by `choose`
+            learn = compile_own("learn", functions.learn) if told else None
             write_functions(rules, compile_own("choose", functions.choose), learn)
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 

@@ -1,4 +1,4 @@
-"""What reproduces a claim of a paper, or of this package: each is planned, measured and written to a page.
+"""Claims of papers, and of this package: each is planned, measured and written to a page.
 
 Inside::
 
@@ -13,7 +13,9 @@ Inside::
     own_regret.py      the own regret of agents
     types.py           types of agents
     who_wins.py        every principal against every agent
-    worst_case.py      where principals without a theorem lose
+    worst_case.py      principals without a theorem on average, and where they lose
+    exact.py           every principal beside the exact optimum of tiny games
+    free_fall.py       what it earns to pay first and stop later
     trained.py         trained principals beside scripts
     learners.py        learners from scratch beside scripts
     exploitability.py  what agents that look ahead earn
@@ -23,7 +25,9 @@ Inside::
 
 from baselines.reproduce import (
     ablations,
+    exact,
     exploitability,
+    free_fall,
     learners,
     lower_bound,
     own_regret,
@@ -41,6 +45,6 @@ CLAIMS = {
     module.CLAIM.name: module.CLAIM
     for module in (
         *(table1, theorems, lower_bound, practical, ablations, published, own_regret, types, who_wins, worst_case),
-        *(trained, learners, exploitability),
+        *(exact, free_fall, trained, learners, exploitability),
     )
 }

@@ -32,8 +32,8 @@ class PriceGrid(Principal):
     Guarantee, the paper's: regret O~((L N)^(1/3) T^(2/3)) against the best fixed single-arm price in hindsight
     (``regret_fixed``). A logit agent has L = 1 / temperature. ``pa-bench reproduce types`` shows the growth.
 
-    Where it fails: against greedy types, whose responses are not Lipschitz. There no principal can promise
-    sublinear regret without knowing the types.
+    Where it fails: against greedy types, whose responses are not Lipschitz. There the paper has a lower
+    bound of order T for principals that do not know the types.
 
     Args:
         n_arms: Number of arms N, at least 1.
