@@ -27,7 +27,7 @@ from baselines.principal import Principal, Rounds, offer
 from baselines.rl.policy_file import FORMAT, Policy, write
 from baselines.rl.trained import Trained
 from baselines.rl.view import FIELDS, OVERALL, WithBeliefs
-from pa_env.envs import spaces
+from pa_env.envs import principal_driver, spaces
 from pa_env.kernel.layout import OBSERVATIONS, ArmRow, Floats
 from pa_env.wrappers.base import game_behind
 
@@ -92,6 +92,9 @@ def from_sb3(
 def is_model(given: object) -> bool:
     """True for a model of Stable-Baselines3, which need not be imported."""
     return all(hasattr(given, name) for name in ("policy", "predict", "get_env", "get_vec_normalize_env"))
+
+
+principal_driver.CONVERSIONS.append((is_model, from_sb3))  # so the agent's seat takes a model
 
 
 def has_our_network(model: Any) -> bool:

@@ -1,7 +1,7 @@
 """Training a principal from scratch: :func:`baselines.rl.learner` in Python, ``pa-bench train`` in a folder.
 
 A learner is Stable-Baselines3's PPO on many copies of one or several tasks, with the observations and prices of
-:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.OfferActorCritic`. Its learning
+:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.SetActorCritic`. Its learning
 rate (at the end) and its bonus for random actions fall to 0, so that the last policy is the one to keep.
 
 :func:`train` keeps everything in a folder. A lap is a fixed number of rollouts. After each lap the policy plays
@@ -46,7 +46,7 @@ from baselines.files import only_writer, remove_half_written, whole_file, write_
 from baselines.registry import describe, make
 from baselines.rl.evaluate import OFFER, games_of, play_out
 from baselines.rl.models import save
-from baselines.rl.networks import OfferActorCritic
+from baselines.rl.networks import SetActorCritic
 from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
 from baselines.rl.view import FIELDS, OVERALL, PARTICLES, PRIVILEGED, WithBeliefs
 from baselines.simulation import simulate
@@ -226,7 +226,7 @@ def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Se
 def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
     envs = environments(settings, settings.warm_up or settings.tasks)
-    model = Learner(OfferActorCritic, envs[0], **constants(settings))
+    model = Learner(SetActorCritic, envs[0], **constants(settings))
     model.settings, model.envs, model.first_entropy = settings, envs, model.ent_coef
     model.warming_up, model.references = bool(settings.warm_up), {}
     return model
