@@ -28,7 +28,7 @@ from baselines.principal import Principal, Rounds, offer
 from baselines.rl.agent_seat import WithHistory
 from baselines.rl.trained import Trained
 from baselines.rl.view import SEAT, WithBeliefs
-from pa_env.envs import spaces
+from pa_env.envs import principal_driver, spaces
 from pa_env.kernel.layout import OBSERVATIONS, ArmRow, Floats
 from pa_env.policy_file import FORMAT, Policy, Seat, pack
 from pa_env.trained_agents import SEAT as AGENT
@@ -100,6 +100,9 @@ def from_sb3(
 def is_model(given: object) -> bool:
     """True for a model of Stable-Baselines3, which need not be imported."""
     return all(hasattr(given, name) for name in ("policy", "predict", "get_env", "get_vec_normalize_env"))
+
+
+principal_driver.CONVERSIONS.append((is_model, from_sb3))  # so the agent's seat takes a model
 
 
 def seat_of(model: Any) -> Seat | None:

@@ -20,7 +20,6 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from baselines.rl.view import FIELDS, RUNGS, Field
 from pa_env.kernel.layout import BLOCKS, OVERALL
 
 Codes = tuple[Tensor, Tensor]  # of each arm (n_arms, batch, width), and of all arms (batch, width)
@@ -195,39 +194,6 @@ class SetActorCritic(ActorCriticPolicy):
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | self.layout
-
-
-class OfferActorCritic(SetActorCritic):
-    """A policy on the views of ``WithBeliefs`` whose entropy is that of its offers.
-
-    Actions with the same price of the same arm count as one, and so do all actions that offer nothing. An arm that the
-    agent surely prefers has five prices of 0: otherwise a policy that always offers nothing would earn half of the
-    bonus for random actions.
-    """
-
-    def evaluate_actions(self, obs: Any, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return values, log-probabilities of the actions and entropies of the offers."""
-        codes, code = self.mlp_extractor(obs)
-        log_probabilities = torch.log_softmax(self.action_net(codes), dim=1)
-        n_arms = log_probabilities.shape[1] // RUNGS
-        prices = by_arm(obs[:, Field.PRICE * n_arms : FIELDS * n_arms], n_arms).transpose(0, 1)
-        chosen = log_probabilities.gather(1, actions.long()[:, None])[:, 0]
-        return self.value_net(code), chosen, offer_entropy(log_probabilities, prices)
-
-
-def offer_entropy(log_probabilities: Tensor, prices: Tensor) -> Tensor:
-    """Return the entropies (batch,) of the offers of policies.
-
-    Args:
-        log_probabilities: of the actions (batch, n_arms * RUNGS).
-        prices: that they stand for (batch, n_arms, RUNGS).
-    """
-    probabilities = log_probabilities.exp().view(prices.shape)
-    same = (prices[..., None] == prices[..., None, :]).to(probabilities.dtype)
-    offers = (same @ probabilities[..., None])[..., 0]
-    free = prices == 0.0
-    nothing = (probabilities * free).sum(dim=(1, 2), keepdim=True)
-    return -(probabilities * torch.where(free, nothing, offers).clamp(min=1e-30).log()).sum(dim=(1, 2))
 
 
 def action_numbers(space: gym.Space[Any]) -> int:

@@ -1,7 +1,7 @@
 """Training a player from scratch: :func:`baselines.rl.learner` in Python, ``pa-bench train`` in a folder.
 
 A learner is Stable-Baselines3's PPO on many copies of one or several tasks, with the observations and prices of
-:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.OfferActorCritic`. Its learning
+:class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.SetActorCritic`. Its learning
 rate (at the end) and its bonus for random actions fall to 0, so that the last policy is the one to keep. An agent is
 trained in the same way ``against`` a principal: it sees what :class:`baselines.rl.agent_seat.WithHistory` shows, plays
 arms, and maximises its own payoff, the sum of R + pi.
@@ -49,7 +49,7 @@ from baselines.registry import describe, make
 from baselines.rl.agent_seat import PAYOFF
 from baselines.rl.evaluate import OFFER, Games, follower_games, games_of, payoffs, play_out
 from baselines.rl.models import save
-from baselines.rl.networks import OfferActorCritic, SetActorCritic
+from baselines.rl.networks import SetActorCritic
 from baselines.rl.vec_env import GameVecEnv
 from baselines.rl.view import PARTICLES, PRIVILEGED, WithBeliefs
 from baselines.rl.view import SEAT as PRINCIPAL_SEAT
@@ -269,8 +269,7 @@ def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Se
 def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
     envs = environments(settings, settings.warm_up or settings.tasks)
-    network = SetActorCritic if settings.against else OfferActorCritic
-    model = Learner(network, envs[0], **constants(settings))
+    model = Learner(SetActorCritic, envs[0], **constants(settings))
     model.settings, model.envs, model.first_entropy = settings, envs, model.ent_coef
     model.warming_up, model.references = bool(settings.warm_up), {}
     return model
