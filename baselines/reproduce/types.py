@@ -153,7 +153,7 @@ def contenders() -> Iterator[str]:
     yield from (Bisect.name, BisectTwoArms.name)
     for name, kind in PRINCIPALS.items():
         needed = {parameter.name for parameter in parameters(name) if parameter.default is parameter.empty}
-        if not (needed or kind.privileged or is_trained(name)):
+        if not (needed or kind.only_arms or kind.privileged or is_trained(name)):
             yield name
 
 

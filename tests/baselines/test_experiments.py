@@ -1,5 +1,6 @@
 """The commands that reproduce claims, at their quick size: what they play, and the pages they write."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from baselines.__main__ import app
 from baselines.benchmark.statistics import log_slope
 from baselines.principal import Phase
 from baselines.registry import PRINCIPALS
-from baselines.reproduce import ablations, growth, lemma_counts, table1, theorems, who_wins
+from baselines.reproduce import ablations, exact, growth, lemma_counts, table1, theorems, who_wins
 from baselines.reproduce.claim import Cell, CellScores, Study
 from baselines.scripted.paper.ablations import NoAsymmetricCheck
 from baselines.scripted.paper.elimination import Elimination
@@ -222,6 +223,33 @@ def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         noted = [[Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, tuple(active), 10)] for active in last]
         monkeypatch.setattr(lemma_counts, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
         assert lemma_counts.best_arm_lost(Elimination, 2, 1000, "oracle").broken == lost
+
+
+# -------------------------------------------------------------------------------------- the exact optimum
+
+
+def test_the_page_of_the_exact_optimum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("stable_baselines3")
+    game, chosen = exact.game, ("zero", "particle", "oracle", "bayes-optimal")
+    monkeypatch.setattr(exact, "game", lambda horizon: replace(game(horizon), principals=chosen))
+    monkeypatch.setattr(exact, "QUICK_STEPS", 100)
+    page = page_of("exact", tmp_path)
+    assert (tmp_path / "p-tree.png").exists()
+    assert "2.129630 at T = 4, 2.678356 at T = 5" in page
+    zero, ours = (simulate(name, task="k2-t5-uniform", seeds=200).expected_utility for name in ("zero", "particle"))
+    share = 100 * (ours - zero).mean() / (2.678356 - 2.5)
+    line = next(line for line in page.splitlines() if line.startswith("| particle "))
+    assert f"| {share:.0f} ± " in line
+    assert "oracle (privileged)" in page
+    for name in ("| bayes-optimal ", "| bayes-optimal,objective=regret ", "| PPO, 100 rounds, drawn "):
+        assert name in page
+
+
+def test_habits_of_a_principal_that_never_pays() -> None:
+    assert exact.habits("zero", 4, 10) == {"rounds": 0.0, "offer": 0.0, "paid": 0.0, "early": 0.0}
+    text = exact.sentences({name: exact.habits(name, 4, 50) for name in (exact.OPTIMAL, "zero")})
+    assert "(`zero` 0%)" in text
+    assert "(`zero` 0.000 in a game, 0%)" in text
 
 
 def test_cells_are_paired_by_seed_even_if_a_block_failed() -> None:
