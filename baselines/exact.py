@@ -22,9 +22,9 @@ import numpy as np
 import scipy  # loads scipy.special when it is first used
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import compiled_when_used
 from pa_env.checks import at_least, known, short, whole
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.memory import compiled_when_used
 
 N_ARMS, LONGEST = 2, 10  # arms, and rounds at most: 1.2 GB, and half a minute
 LEAST = 1e-3  # of a parameter of a prior

@@ -36,7 +36,7 @@ from baselines.scripted.peers.ipa import IPA
 from baselines.scripted.peers.price_grid import PriceGrid
 from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
 from baselines.scripted.simple import Fixed, Oracle, Zero
-from baselines.specs import POLICY, Spec, digest, import_member, parse, source_files
+from baselines.specs import Spec, digest, import_member, is_policy, parse, source_files
 from pa_env import IID, Linear
 from pa_env.checks import known, short
 from pa_env.envs.principal_driver import OfferMaker
@@ -44,6 +44,7 @@ from pa_env.game import Game
 from pa_env.instances import FAMILIES, InstanceLike
 from pa_env.scripted_agents import Agent, AgentLike, make_agent
 from pa_env.scripted_agents import resolve as check_agent
+from pa_env.trained_agents import load_agent
 
 PRINCIPALS: dict[str, type[Principal]] = {
     each.name: each
@@ -79,7 +80,7 @@ def parameters(name: str) -> list[inspect.Parameter]:
 def is_trained(spec: str) -> bool:
     """Return whether a spec names a trained principal."""
     place = parse(spec).place
-    return place.endswith(POLICY) or (place in PRINCIPALS and issubclass(PRINCIPALS[place], Trained))
+    return is_policy(place) or (place in PRINCIPALS and issubclass(PRINCIPALS[place], Trained))
 
 
 def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: Any) -> Principal:
@@ -188,6 +189,9 @@ def resolve_agent(given: AgentGiven) -> AgentLike:
     if not isinstance(given, str):
         return check_agent(given)
     spec = parse(given, "agent")
+    if spec.file is not None and not spec.member:
+        _check_names(spec, [], spec.parameters)
+        return load_agent(spec.place)
     if not spec.member:
         return make_agent(spec.place, **spec.parameters)
     try:
@@ -277,7 +281,7 @@ def _factory(spec: Spec) -> Callable[..., Any]:
             f" If you trust it, in Python: model = stable_baselines3.PPO.load({spec.place!r}, env=envs);"
             " baselines.compare([model, 'zero'], ...)"
         )
-    if spec.place.endswith(POLICY):
+    if is_policy(spec.place):
         return functools.partial(load, spec.existing_file() or spec.place)
     if not spec.member:
         known("principal", spec.place, PRINCIPALS)

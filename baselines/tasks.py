@@ -31,7 +31,7 @@ import numpy as np
 from baselines.episodes import log_spaced
 from baselines.exact import LONGEST, N_ARMS
 from baselines.registry import PRINCIPALS, parameters, resolve_agent, resolve_instance
-from baselines.specs import parse
+from baselines.specs import is_policy, parse
 from pa_env.checks import known, short, unknown
 from pa_env.game import Game
 from pa_env.instances import FAMILIES
@@ -137,7 +137,7 @@ def setting(
     dim = dim or 3 if instance == LINEAR else dim
     spec = parse(agent, "agent")
     name, given = spec.place, spec.parameters
-    declared = None if spec.member else AGENTS[name]
+    declared = None if spec.member or is_policy(name) else AGENTS[name]
     if declared and "c0" in declared.parameters and not given and c0 != 1:
         agent, given = f"{name},c0={c0:g}", {"c0": c0}
     c0 = given.get("c0", 1.0)
@@ -243,12 +243,13 @@ def task(name: str) -> Task:
     linear = family in ("linear", LINEAR)
     agent = agent or DEFAULT_AGENTS[linear]
     try:
-        known("agent", agent if c0 else parse(agent, "agent").place, AGENTS)
+        if not is_policy(agent):
+            known("agent", agent if c0 else parse(agent, "agent").place, AGENTS)
         if c0:
             make_agent(agent, c0=float(c0))
         instance = LINEAR if linear else family
         named = setting(agent, instance, int(n_arms), int(float(horizon)), float(c0 or 1), int(dim) if dim else None)
-        Game(named.n_arms, named.horizon, named.make_agent(), named.instance, dim=named.dim)
+        Game(named.n_arms, named.horizon, resolve_agent(named.agent), named.instance, dim=named.dim)
     except (ValueError, TypeError) as error:
         raise ValueError(f"task = {short(name)}: {error}") from error
     return named

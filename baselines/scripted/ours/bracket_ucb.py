@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from baselines.scripted.memory import compiled_when_used
 from baselines.scripted.ours.gaussian_filter import GaussianBeliefs, GaussianEntry, gaussian_beliefs, update
 from baselines.scripted.ours.profit_target import ProfitTarget, price, price_cut, write_worth
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined_part
 from pa_env.kernel.layout import Floats, Integers
+from pa_env.memory import compiled_when_used
 from pa_env.rules import Rule
 
 

@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import compiled_when_used
 from pa_env.checks import at_least
 from pa_env.kernel.layout import Floats, Integers
+from pa_env.memory import compiled_when_used
 
 
 class FreeFall(Principal):

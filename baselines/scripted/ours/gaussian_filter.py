@@ -24,9 +24,9 @@ import math
 from enum import IntEnum
 from typing import NamedTuple
 
-from baselines.scripted.memory import Layout, PerArm
 from pa_env.kernel.compiling import inlined_part
 from pa_env.kernel.layout import Floats, Integers
+from pa_env.memory import Layout, PerArm
 
 SURE = 4.0  # standard deviations beyond which an answer is not used
 FIRST_VARIANCE = 1e-4  # of the agent's mean before the first play: about 0

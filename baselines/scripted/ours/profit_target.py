@@ -23,7 +23,6 @@ long as the arm is played: by then the beliefs have been surprised often enough 
 import math
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import compiled_when_used
 from baselines.scripted.ours.gaussian_filter import (
     FIRST_VARIANCE,
     LAYOUT,
@@ -36,6 +35,7 @@ from baselines.scripted.ours.gaussian_filter import (
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined_part
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.memory import compiled_when_used
 from pa_env.rules import Rule
 
 TEST_EVERY = 2.0  # explorations for each test of a lower price
