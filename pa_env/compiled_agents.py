@@ -100,7 +100,7 @@ class CompiledAgent:
         self.learn = compile_own("learn", getattr(learn, "py_func", learn))
         self.memory, self.name = memory, name
         if not callable(memory):
-            self.memory_for(1)
+            self.memory_for(1, 1)
 
     def __repr__(self) -> str:
         """The call that makes it, with the names of its functions."""
@@ -116,7 +116,7 @@ class CompiledAgent:
 
     def write_rules(self, rules: Records[Rules], n_arms: int, dim: int) -> None:
         """Write it into a game's rules."""
-        check_own_bounds(self.choose, self.learn, n_arms, self.memory_for(n_arms))
+        check_own_bounds(self.choose, self.learn, n_arms, self.memory_for(n_arms, int(rules["horizon"][0])))
         rules["kind"], rules["maximises"] = Kind.COMPILED, False
         self.write_addresses(rules)
 
@@ -128,7 +128,7 @@ class CompiledAgent:
         """Initial means."""
         return np.zeros(dim or n_arms)
 
-    def memory_for(self, n_arms: int) -> Floats:
+    def memory_for(self, n_arms: int, horizon: int) -> Floats:
         """The memory (M,) at the beginning of an episode."""
         given = self.memory(n_arms) if callable(self.memory) else self.memory
         if np.ndim(given) == 0 and not callable(self.memory):

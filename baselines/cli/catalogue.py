@@ -17,8 +17,9 @@ SUITES_ABOUT = {
     "short": "Up to 1,000 rounds, where principals can be trained.",
     "table-1": "The agents of Liu & Ratliff's Table 1, in games of 10,000 rounds to a million.",
     "who-wins": "The paper's agents and those that keep their own regret low, in games of three lengths.",
-    "tiny": "50 rounds, to try a command.",
-    "all": "Every task but tiny.",
+    "tiny": "Two arms and up to ten rounds, where the exact optimum is known.",
+    "smoke": "50 rounds, to try a command.",
+    "all": "Every task but smoke.",
 }
 
 

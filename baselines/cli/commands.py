@@ -124,7 +124,7 @@ def run(
         None,
         is_eager=True,
         callback=_read_config,
-        help='TOML file with options that are not given here, as in task = ["tiny"].',
+        help='TOML file with options that are not given here, as in task = ["smoke"].',
     ),
     isolated: bool = typer.Option(
         False,
@@ -273,7 +273,9 @@ def train(
     instance: str = typer.Option("uniform", help="A family of instances, or your own.", autocompletion=INSTANCES),
     arms: int = typer.Option(5, min=1, help="Number of arms."),
     horizon: int = typer.Option(200, min=2, help="Rounds of an episode."),
-    objective: str = typer.Option("utility", help="utility, or regret for R_T."),
+    seat: str = typer.Option("principal", help="Who is trained: principal or agent."),
+    against: str = typer.Option("profit-target", help="The principal that an agent is trained against."),
+    objective: str = typer.Option("utility", help="utility, or regret for R_T; of an agent its own utility, R + pi."),
     steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
     constant: list[str] = typer.Option(
         [], "--set", help="A constant, as in learning_rate=1e-3 or deep=true: of PPO or baselines.rl.training.Settings."
@@ -285,33 +287,43 @@ def train(
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
 ) -> None:
-    """Train a principal from scratch by reinforcement learning, and compare it with the scripted ones.
+    """Train a principal or an agent from scratch by reinforcement learning, and compare it with the scripted ones.
 
     Example: pa-bench train --task k5-t200-uniform --steps 8000000 --seed 0 --out results/ppo
+
+    Example: pa-bench train --seat agent --against profit-target --task k3-t200-uniform --steps 1000000
     """
     with plain_errors():
         from baselines import compare
         from baselines.rl import training
-        from baselines.rl.evaluate import TRIAL_SEEDS
+        from baselines.rl.evaluate import TRIAL_SEEDS, payoff_table
         from baselines.specs import parse
+        from pa_env.checks import known
+        from pa_env.trained_agents import load_agent
 
+        known("seat", seat, ("principal", "agent"))
         options = parse(",".join(["train", *constant]), "--set").parameters
         options |= {"objective": objective, "steps": steps, "seed": seed, "warm_up": tuple(warm_up)}
+        options["against"] = against if seat == "agent" else ""
         tasks = tuple(task) or (training.game(agent, instance, arms, horizon),)
         settings = training.settings_of(tasks, options)
         policy = training.train(settings, out)
         seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
         for each in settings.tasks:
-            scripts = {spec: spec for spec in each.principals}
-            typer.echo(compare({"trained": str(policy)} | scripts, task=each, seeds=seeds))
+            if settings.against:
+                agents = {"trained": load_agent(policy)} | {name: name for name in training.AGENTS}
+                typer.echo(payoff_table(against, agents, each, seeds))
+            else:
+                scripts = {spec: spec for spec in each.principals}
+                typer.echo(compare({"trained": str(policy)} | scripts, task=each, seeds=seeds))
         typer.echo(f"learning curve: {out / 'curve.png'}")
         typer.echo(f"policy: {policy}")
 
 
 @app.command()
 def tune(
-    principal: str = typer.Argument(help="profit-target, bracket-ucb or particle."),
-    task: str = typer.Option("all", help="short, long, all or tiny."),
+    principal: str = typer.Argument(help="profit-target, bracket-ucb, particle or free-fall."),
+    task: str = typer.Option("all", help="short, long, all, paid or tiny."),
     trials: int = typer.Option(50, min=1, help="Finished trials in all; an interrupted search resumes."),
     storage: Path = typer.Option(Path("results/tune.sqlite3"), help="File of the search, an SQLite database."),
 ) -> None:

@@ -30,31 +30,44 @@ class SetBody(nn.Module):
 
     An arm's code is a perceptron of its fields and the overall numbers. The code of all is one of the mean and the
     maximum of the arms' codes and of the overall numbers. A layer's input is never put together: each part of it has
-    its columns of the weights, and what all arms share is multiplied once.
+    its columns of the weights, and what all arms share is multiplied once. The number of arms is that of the
+    observations.
+
+    Args:
+        fields: blocks that stand first in an observation.
+        overall: numbers that follow them.
+        width: of the codes.
+        privileged: blocks that stand last.
+        sees_privileged: whether the codes depend on them.
     """
 
-    def __init__(self, n_arms: int, fields: int, overall: int, width: int, privileged: int = 0) -> None:
+    def __init__(
+        self, fields: int, overall: int, width: int, privileged: int = 0, sees_privileged: bool = False
+    ) -> None:
         super().__init__()
-        self.n_arms, self.fields, self.overall, self.width = n_arms, fields, overall, width
-        self.arm_in, self.arm_out = nn.Linear(fields + overall + privileged, width), nn.Linear(width, width)
+        self.fields, self.overall, self.width, self.privileged = fields, overall, width, privileged
+        seen = fields + overall + (privileged if sees_privileged else 0)
+        self.arm_in, self.arm_out = nn.Linear(seen, width), nn.Linear(width, width)
         self.together = nn.Linear(2 * width + overall, width)
 
     def forward(self, observations: Tensor) -> Codes:
         """Return the codes, ReLU at every layer."""
-        first, end = self.fields * self.n_arms, self.fields * self.n_arms + self.overall
+        n_arms = (observations.shape[1] - self.overall) // (self.fields + self.privileged)
+        first, end = self.fields * n_arms, self.fields * n_arms + self.overall
         overall = observations[:, first:end]
         of_arm, of_all, of_privileged = self.arm_in.weight.tensor_split((self.fields, self.fields + self.overall), 1)
-        inputs = linear(self._by_arm(observations[:, :first]), of_arm)
+        inputs = linear(by_arm(observations[:, :first], n_arms), of_arm)
         if of_privileged.shape[1]:
-            inputs = inputs + linear(self._by_arm(observations[:, end:]), of_privileged)
+            inputs = inputs + linear(by_arm(observations[:, end:], n_arms), of_privileged)
         codes = torch.relu(self.arm_out(torch.relu(inputs + linear(overall, of_all, self.arm_in.bias))))
         of_mean, of_max, of_all = self.together.weight.tensor_split((self.width, 2 * self.width), 1)
         pooled = linear(codes.mean(dim=0), of_mean) + linear(codes.amax(dim=0), of_max)
         return codes, torch.relu(pooled + linear(overall, of_all, self.together.bias))
 
-    def _by_arm(self, blocks: Tensor) -> Tensor:
-        """Blocks of n_arms numbers as (n_arms, batch, blocks)."""
-        return blocks.reshape(len(blocks), -1, self.n_arms).permute(2, 0, 1)
+
+def by_arm(blocks: Tensor, n_arms: int) -> Tensor:
+    """Blocks of n_arms numbers as (n_arms, batch, blocks)."""
+    return blocks.reshape(len(blocks), -1, n_arms).permute(2, 0, 1)
 
 
 class SetHead(nn.Module):
@@ -118,7 +131,8 @@ class SetActorCritic(ActorCriticPolicy):
         observation_space: of every policy of Stable-Baselines3, as the next two.
         action_space: a Box of one dimension, or Discrete.
         lr_schedule: the learning rate by the share of training that is left.
-        n_arms: None: what the observation has room for.
+        n_arms: None: what the observation has room for. Observations of other numbers of arms are taken too, if
+            actions are discrete.
         width: of the codes.
         fields: blocks of n_arms numbers that stand first in an observation.
         overall: numbers that follow them.
@@ -144,8 +158,8 @@ class SetActorCritic(ActorCriticPolicy):
         **options: Any,
     ) -> None:
         numbers = (observation_space.shape or (0,))[0] - overall
-        arms, left = divmod(numbers, fields + privileged) if n_arms is None else (n_arms, 0)
-        if left or arms < 1:
+        arms, left = divmod(numbers, fields + privileged)
+        if left or arms < 1 or n_arms not in (None, arms):
             raise ValueError(f"observation_space = {observation_space} does not split by arm: set fields and overall")
         unshared = action_numbers(action_space) % arms if overall_actions is None else overall_actions
         self.layout = {"n_arms": arms, "width": width, "fields": fields, "overall": overall}
@@ -153,8 +167,8 @@ class SetActorCritic(ActorCriticPolicy):
         super().__init__(observation_space, action_space, lr_schedule, **options)
 
     def _build_mlp_extractor(self) -> None:
-        n_arms, width, fields, overall, _, privileged, _ = self.layout.values()
-        actor, critic = (SetBody(n_arms, fields, overall, width, extra) for extra in (0, privileged))
+        sizes = [self.layout[name] for name in ("fields", "overall", "width", "privileged")]
+        actor, critic = (SetBody(*sizes, sees_privileged=sees) for sees in (False, True))
         self.mlp_extractor = SetBodies(actor, critic)  # type: ignore[assignment] # the same methods
 
     def _build(self, lr_schedule: Schedule) -> None:
@@ -172,6 +186,11 @@ class SetActorCritic(ActorCriticPolicy):
         overall, each = self.log_std.tensor_split((self.layout["overall_actions"],))
         spread = torch.cat([overall, each.repeat(self.layout["n_arms"])])
         return self.action_dist.proba_distribution(self.action_net(latent_pi), spread)
+
+    def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
+        """Return observations as a batch, of any number of arms, and whether they were one."""
+        seen = torch.as_tensor(observation, dtype=torch.float32, device=self.device)
+        return torch.atleast_2d(seen), seen.ndim > 1
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | self.layout

@@ -1,8 +1,10 @@
-"""Training a principal from scratch: :func:`baselines.rl.learner` in Python, ``pa-bench train`` in a folder.
+"""Training a player from scratch: :func:`baselines.rl.learner` in Python, ``pa-bench train`` in a folder.
 
 A learner is Stable-Baselines3's PPO on many copies of one or several tasks, with the observations and prices of
 :class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.SetActorCritic`. Its learning
-rate (at the end) and its bonus for random actions fall to 0, so that the last policy is the one to keep.
+rate (at the end) and its bonus for random actions fall to 0, so that the last policy is the one to keep. An agent is
+trained in the same way ``against`` a principal: it sees what :class:`baselines.rl.agent_seat.WithHistory` shows, plays
+arms, and maximises its own payoff, the sum of R + pi.
 
 :func:`train` keeps everything in a folder. A lap is a fixed number of rollouts. After each lap the policy plays
 evaluation episodes, and a checkpoint is written. All random numbers of a lap come from the run's seed and the lap's
@@ -11,8 +13,8 @@ policy. In the folder of a run:
 
 | file | what it holds |
 |---|---|
-| ``policy.npz`` | the policy after the last finished lap (:mod:`baselines.rl.policy_file`) |
-| ``curve.png`` | utility against rounds of training, beside scripts |
+| ``policy.npz`` | the policy after the last finished lap (:mod:`pa_env.policy_file`) |
+| ``curve.png`` | utility, or an agent's payoff, against rounds of training, beside scripts |
 | ``run.json`` | the settings, and the scores of each lap; written last, so it names nothing missing |
 | ``lap-N.zip``, ``lap-N.pkl`` | the last checkpoint: Stable-Baselines3's model, and the games (pickles) |
 | ``events.out.*`` | TensorBoard's |
@@ -35,6 +37,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3 import PPO
+from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import set_random_seed
@@ -43,24 +46,30 @@ from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import Estimate, estimate
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
 from baselines.registry import describe, make
-from baselines.rl.evaluate import OFFER, games_of, play_out
+from baselines.rl.agent_seat import PAYOFF
+from baselines.rl.evaluate import OFFER, Games, follower_games, games_of, payoffs, play_out
 from baselines.rl.models import save
 from baselines.rl.networks import SetActorCritic
-from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
-from baselines.rl.view import FIELDS, OVERALL, PARTICLES, PRIVILEGED, WithBeliefs
+from baselines.rl.vec_env import GameVecEnv
+from baselines.rl.view import PARTICLES, PRIVILEGED, WithBeliefs
+from baselines.rl.view import SEAT as PRINCIPAL_SEAT
 from baselines.simulation import simulate
 from baselines.specs import is_user_code
-from baselines.tasks import Task, setting, task
+from baselines.tasks import DEFAULT_AGENTS, Task, setting, task
 from pa_env.checks import known, seed_of, short, whole
 from pa_env.kernel.layout import Floats
+from pa_env.policy_file import Seat
+from pa_env.trained_agents import SEAT as AGENT_SEAT
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 ROLLOUT, BATCHES, EPOCHS = 25, 8, 2  # rounds of each copy between two updates; equal parts of them, and passes
 RATE, ENTROPY = 2e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
 WARM_UP = 0.4  # share of the rounds that is spent on the tasks of a warm-up, if there is one
-SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0)}  # what is maximised, with its sign
+# What is maximised, with its sign.
+SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0), PAYOFF: (PAYOFF, 1.0)}
 WAYS = ("likeliest", "drawn")  # in which a policy's actions are played
 SCRIPTS = ("zero", "profit-target", "bracket-ucb")  # that a learning curve is shown beside
+AGENTS = ("empirical-mean", "ucb")  # likewise, of an agent
 REFERENCE_EPISODES = 500
 NEXT_TO_NOTHING = 1e-3  # an offer, on average over rounds
 TRAP = (
@@ -76,15 +85,18 @@ class Settings:
     """What is trained, on what, and for how long. A recipe is one of these."""
 
     tasks: tuple[Task, ...]
-    """Tasks, or their names, with equally many arms."""
+    """Tasks, or their names. All tasks are played for about as many rounds; those with different numbers of arms take
+    turns, rollout by rollout."""
     objective: str = "utility"
-    """What is maximised: utility, or regret for minus R_T."""
+    """What is maximised: utility, or regret for minus R_T; of an agent payoff, its own utility."""
+    against: str = ""
+    """The spec of a principal: an agent is trained against it. Empty: a principal is trained."""
     steps: int = 8_000_000
     """Rounds to train on, rounded up to whole laps."""
     seed: int = 0
     """The same seed gives the same policy."""
     copies: int = 512
-    """Games that are played at once, at most: each task has as many as the others."""
+    """Games that are played at once, shared out among tasks with as many arms."""
     warm_up: tuple[Task, ...] = ()
     """Tasks for the first part of the rounds. On misaligned instances a learner from scratch ends at offering nothing,
     and one that knows uniform ones does not."""
@@ -109,22 +121,54 @@ class Settings:
             object.__setattr__(
                 self, name, tuple(each if isinstance(each, Task) else task(each) for each in getattr(self, name))
             )
-        if not self.tasks or len({each.n_arms for each in (*self.tasks, *self.warm_up)}) != 1:
-            names = tuple(each.name for each in (*self.tasks, *self.warm_up))
-            raise ValueError(f"tasks = {short(names)} must be at least one, and must have equally many arms")
-        known("objective", self.objective, OBJECTIVES)
+        if not self.tasks:
+            raise ValueError("tasks = () must be at least one task")
+        if self.against:
+            self._check_agent()
+        known("objective", self.objective, (PAYOFF,) if self.against else SCORE.keys() - {PAYOFF})
         if (seed_of(self.seed) or 0) >= 2**32:
             raise ValueError(f"seed = {short(self.seed)} must be below 2**32, as Stable-Baselines3 wants it")
         for name in ("steps", "copies", "particles", "width", "lap", "rounds"):
             whole(name, getattr(self, name), 1)
-        most = max(len(self.tasks), len(self.warm_up))
-        if self.copies < most or (self.warm_up and self.copies % most):
-            raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
+        most = max(len(group) for tasks in (self.tasks, self.warm_up) for group in by_arms(tasks))
+        if self.copies < most:
+            raise ValueError(f"copies = {self.copies} must be at least the number of tasks with as many arms, {most}")
+
+    def _check_agent(self) -> None:
+        """Raise if an agent can't be trained like this; its utility is called payoff."""
+        for each in (*self.tasks, *self.warm_up):
+            if each.agent not in DEFAULT_AGENTS:
+                raise ValueError(
+                    f"task = {short(each.name)}: a trained agent takes the place of {each.agent}, and learns as"
+                    f" {DEFAULT_AGENTS[0]} does: name a task without an agent"
+                )
+        if self.privileged:
+            raise ValueError("privileged = True is for training a principal: leave it out, or against")
+        if self.objective == "utility":
+            object.__setattr__(self, "objective", PAYOFF)
+
+    @property
+    def seat(self) -> Seat:
+        """Who is trained."""
+        return AGENT_SEAT if self.against else PRINCIPAL_SEAT
+
+    @property
+    def scores(self) -> dict[str, str]:
+        """The scores of an evaluation, with what they are called; the player's own comes first."""
+        if self.against:
+            return {PAYOFF: "payoff", "expected_utility": "utility of the principal"}
+        return {"expected_utility": "utility", "regret": "R_T"}
+
+    def games(self, task: Task, copies: int) -> Games:
+        """Return copies of a task's game for the one who is trained."""
+        if self.against:
+            return follower_games(task, self.against, copies)
+        return WithBeliefs(games_of(task, copies), self.particles, self.privileged)
 
     @property
     def rollout_steps(self) -> int:
         """Rounds between two updates, of all copies together."""
-        return self.copies // len(self.tasks) * len(self.tasks) * int(self.ppo.get("n_steps", ROLLOUT))
+        return self.copies * int(self.ppo.get("n_steps", ROLLOUT))
 
     @property
     def laps(self) -> int:
@@ -139,13 +183,35 @@ class Settings:
         return values | {"ppo": {name: repr(value) for name, value in self.ppo.items()}}
 
 
+def by_arms(tasks: tuple[Task, ...]) -> list[list[Task]]:
+    """Return the tasks in groups with equally many arms."""
+    return [[each for each in tasks if each.n_arms == n] for n in dict.fromkeys(each.n_arms for each in tasks)]
+
+
 class Learner(PPO):
-    """Stable-Baselines3's PPO, with a bonus for random actions that falls to 0, and a warm-up; see :func:`learner`."""
+    """Stable-Baselines3's PPO, with a bonus for random actions that falls to 0, a warm-up, and several numbers of arms.
+
+    :func:`learner` makes one.
+    """
 
     settings: Settings
+    envs: list[GameVecEnv]  # one for each number of arms
     first_entropy: float
     warming_up: bool
     references: Mapping[str, float]  # utilities of scripts
+
+    def collect_rollouts(self, env: Any, callback: Any, rollout_buffer: Any, n_rollout_steps: int) -> bool:
+        """Play a rollout of the games whose turn it is: turns are spread evenly, one for each task."""
+        turns = sorted(
+            ((i + 0.5) / len(each.games), n) for n, each in enumerate(self.envs) for i in range(len(each.games))
+        )
+        self.env = env = self.envs[turns[self.num_timesteps // (self.n_envs * self.n_steps) % len(turns)][1]]
+        self._last_obs = env.reset() if env.observations is None else env.observations
+        self._last_episode_starts = env.starts
+        spaces = env.observation_space, env.action_space
+        rates = {"gamma": self.gamma, "gae_lambda": self.gae_lambda}
+        self.rollout_buffer = RolloutBuffer(self.n_steps, *spaces, self.device, n_envs=self.n_envs, **rates)
+        return super().collect_rollouts(env, callback, self.rollout_buffer, n_rollout_steps)
 
     def train(self) -> None:
         """Update the policy by a rollout; after the warm-up, go on with the other tasks."""
@@ -153,11 +219,10 @@ class Learner(PPO):
         self.ent_coef = self.first_entropy * left
         super().train()
         if self.warming_up and left <= 1.0 - WARM_UP:
-            self.warming_up = False
-            self.set_env(environment(self.settings, self.settings.tasks))
-            assert self.env is not None
-            self._last_obs = self.env.reset()  # type: ignore[assignment] # one array
-            self._last_episode_starts = np.ones(self.env.num_envs, np.bool_)
+            self.warming_up, self.envs = False, environments(self.settings, self.settings.tasks)
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "envs"]
 
     def learn(
         self, total_timesteps: int, callback: Any = None, *arguments: Any, progress_bar: bool = False, **options: Any
@@ -173,7 +238,7 @@ class Learner(PPO):
         """
         threads = torch.get_num_threads()
         torch.set_num_threads(1)  # sums come out the same on any machine, and the network is too small for more
-        bar = Bar(self.references or references(self.settings.tasks)) if progress_bar else None
+        bar = Bar(self.references or references(self.settings)) if progress_bar else None
         given = callback if isinstance(callback, list) else [callback] if callback is not None else []
         try:
             super().learn(total_timesteps, CallbackList([*given, *([bar] if bar else [])]), *arguments, **options)
@@ -203,27 +268,30 @@ def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Se
 
 def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
-    model = Learner(SetActorCritic, environment(settings, settings.warm_up or settings.tasks), **constants(settings))
-    model.settings, model.first_entropy = settings, model.ent_coef
+    envs = environments(settings, settings.warm_up or settings.tasks)
+    model = Learner(SetActorCritic, envs[0], **constants(settings))
+    model.settings, model.envs, model.first_entropy = settings, envs, model.ent_coef
     model.warming_up, model.references = bool(settings.warm_up), {}
     return model
 
 
-def environment(settings: Settings, tasks: tuple[Task, ...]) -> GameVecEnv:
-    """Return the copies of these tasks, with seeds of training."""
-    games = [
-        WithBeliefs(games_of(each, settings.copies // len(tasks)), settings.particles, settings.privileged)
-        for each in tasks
-    ]
-    envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
-    envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
-    return envs
+def environments(settings: Settings, tasks: tuple[Task, ...]) -> list[GameVecEnv]:
+    """Return the copies of these tasks, with seeds of training; one environment for each number of arms."""
+    all_envs = []
+    for group in by_arms(tasks):
+        copies = [len(part) for part in np.array_split(np.arange(settings.copies), len(group))]
+        games = [settings.games(each, n) for each, n in zip(group, copies, strict=True)]
+        envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
+        envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
+        all_envs.append(envs)
+    return all_envs
 
 
 def constants(settings: Settings) -> dict[str, Any]:
     """Return the arguments of PPO; a learning rate that is a number is the first one, and falls."""
     horizon = float(np.mean([each.horizon for each in settings.tasks]))
-    network = {"width": settings.width, "fields": FIELDS, "overall": OVERALL, "deep": settings.deep}
+    sizes = {"fields": settings.seat.fields, "overall": settings.seat.overall}
+    network = sizes | {"width": settings.width, "deep": settings.deep}
     defaults: dict[str, Any] = {
         "learning_rate": RATE,
         "n_steps": ROLLOUT,
@@ -261,7 +329,7 @@ def train(settings: Settings, out: Path) -> Path:
         if len(record["laps"]) < settings.laps:
             model = read_checkpoint(out, len(record["laps"])) if record["laps"] else learner(settings)
             model.set_logger(configure(str(out), ["tensorboard"]))
-            record["references"] = model.references = model.references or references(settings.tasks)
+            record["references"] = model.references = model.references or references(settings)
             left = settings.laps * settings.lap * settings.rollout_steps - model.num_timesteps
             laps = Laps(settings, out, record)
             model.learn(left, laps, log_interval=settings.lap, reset_num_timesteps=False, progress_bar=True)
@@ -291,15 +359,15 @@ class Bar(BaseCallback):
 
     def _on_step(self) -> bool:
         if self.n_calls % 10 == 0:
-            utility = recent_utility(self.training_env)
+            utility = recent_utility(self.model)
             elapsed = self.progress.tasks[0].elapsed or math.inf
             speed = f"{(self.num_timesteps - self.first) / elapsed:,.0f}/s"
-            text = "" if math.isnan(utility) else f"utility {utility:.1f} ({self.scripts})"
+            text = "" if math.isnan(utility) else f"{utility:.1f} ({self.scripts})"
             self.progress.update(self.shown, completed=self.num_timesteps, speed=speed, text=text)
         return True
 
     def _on_rollout_end(self) -> None:
-        self.logger.record("rollout/utility", recent_utility(self.training_env))
+        self.logger.record("rollout/utility", recent_utility(self.model))
 
 
 class Laps(BaseCallback):
@@ -320,7 +388,7 @@ class Laps(BaseCallback):
             set_random_seed(int(np.random.SeedSequence([self.settings.seed, lap]).generate_state(1)[0]))
 
     def _on_rollout_end(self) -> None:
-        if not math.isnan(utility := recent_utility(self.training_env)):
+        if not math.isnan(utility := recent_utility(self.model)):
             self.record["curve"].append((self.num_timesteps, utility))
 
     def _on_training_end(self) -> None:
@@ -330,17 +398,17 @@ class Laps(BaseCallback):
         """Evaluate and write everything; the record comes last."""
         played = evaluate(self.model, self.settings)
         scores = {
-            name: {way: {score: estimate(sums[score]) for score, _ in SCORE.values()} for way, sums in ways.items()}
+            name: {way: {score: estimate(sums[score]) for score in self.settings.scores} for way, sums in ways.items()}
             for name, ways in played.items()
         }
         self.record["laps"].append(scores)
         self.record["rounds"].append(self.num_timesteps)
         with whole_file(self.out / f"lap-{lap}.zip") as file:
             self.model.save(file)
-        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.training_env))
+        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.model.envs))
         save(self.model, self.out / "policy.npz", sampled=better_drawn(played, self.settings))
         self._tell(lap, scores, played)
-        write_whole(self.out / "curve.png", picture(self.record))
+        write_whole(self.out / "curve.png", picture(self.record, next(iter(self.settings.scores))))
         write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
         for path in self.out.glob("lap-*"):
             if path.stem != f"lap-{lap}":
@@ -351,25 +419,29 @@ class Laps(BaseCallback):
         print(f"lap {lap} of {self.settings.laps}, {self.num_timesteps:,} rounds", flush=True)
         for name, ways in scores.items():
             for way, means in ways.items():
-                utility, regret = plus_minus(means["expected_utility"]), plus_minus(means["regret"])
-                print(f"  {name}: {way}: utility {utility}, R_T {regret}", flush=True)
+                line = ", ".join(f"{self.settings.scores[score]} {plus_minus(mean)}" for score, mean in means.items())
+                print(f"  {name}: {way}: {line}", flush=True)
                 for score, mean in means.items():
                     self.logger.record(f"{name}/{way}_{score}", mean.value)
         horizons = {each.name: each.horizon for each in self.settings.tasks}
         offers = [ways["drawn"][OFFER].mean() / horizons[name] for name, ways in played.items()]
-        if max(offers) < NEXT_TO_NOTHING and not self.record["trapped"]:
+        if max(offers) < NEXT_TO_NOTHING and not self.settings.against and not self.record["trapped"]:
             self.record["trapped"] = True
             print(TRAP, flush=True)
 
 
-def recent_utility(envs: Any) -> float:
+def recent_utility(model: Any) -> float:
     """Return the mean expected utility of the episodes that ended last, of all tasks alike; nan if one has none."""
-    return float(np.mean([np.mean(episodes) if episodes else math.nan for episodes in envs.recent]))
+    recent = [episodes for envs in model.envs for episodes in envs.recent]
+    return float(np.mean([np.mean(episodes) if episodes else math.nan for episodes in recent]))
 
 
-def references(tasks: tuple[Task, ...]) -> dict[str, float]:
-    """Return the mean utility of ``zero`` and of the best script, over tasks."""
-    seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + REFERENCE_EPISODES)
+def references(settings: Settings) -> dict[str, float]:
+    """Return the mean utility of ``zero`` and of the best script, over tasks; of an agent, the payoffs of others."""
+    seeds, tasks = range(EVALUATION_SEEDS, EVALUATION_SEEDS + REFERENCE_EPISODES), settings.tasks
+    if settings.against:
+        earned = {name: [payoffs(settings.against, name, each, seeds)[0] for each in tasks] for name in AGENTS}
+        return {name: float(np.mean(sums)) for name, sums in earned.items()}
     utilities = {
         name: float(
             np.mean(
@@ -395,11 +467,7 @@ def evaluate(model: Any, settings: Settings) -> Scores:
         seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
         set_random_seed(settings.seed)  # the same model has the same scores
         scores[each.name] = {
-            way: play_out(
-                WithBeliefs(games_of(each, episodes), settings.particles, settings.privileged),
-                *(model, seeds, way == "likeliest"),
-            )
-            for way in WAYS
+            way: play_out(settings.games(each, episodes), model, seeds, way == "likeliest") for way in WAYS
         }
     return scores
 
@@ -417,18 +485,20 @@ def better_drawn(scores: Scores, settings: Settings) -> bool:
     return estimate(np.concatenate(gains)).low > 0
 
 
-def picture(record: dict[str, Any]) -> bytes:
-    """Draw the learning curve of a run as a PNG."""
+def picture(record: dict[str, Any], score: str) -> bytes:
+    """Draw the learning curve of a run, in a score, as a PNG."""
     from baselines.pictures import against_rounds
 
-    figure, axes = against_rounds("expected_utility")
+    figure, axes = against_rounds(score)
     if record["curve"]:
         axes.plot(*np.array(record["curve"]).T, color="#9A9A9A", label="while training")
     for way in WAYS:
-        utilities = [np.mean([ways[way]["expected_utility"][0] for ways in lap.values()]) for lap in record["laps"]]
+        utilities = [np.mean([ways[way][score][0] for ways in lap.values()]) for lap in record["laps"]]
         axes.plot(record["rounds"], utilities, marker="o", label=f"evaluated, {way}")
     for name, utility in record["references"].items():
-        axes.axhline(utility, linestyle="--", linewidth=1, color="#555555" if name == SCRIPTS[0] else "#222222")
+        axes.axhline(
+            utility, linestyle="--", linewidth=1, color="#555555" if name in (SCRIPTS[0], AGENTS[0]) else "#222222"
+        )
         axes.annotate(name, (0.0, utility), xytext=(2, 2), textcoords="offset points", fontsize="small")
     axes.set(xlabel="rounds of training")
     axes.legend(frameon=False)
@@ -441,7 +511,9 @@ def read_checkpoint(out: Path, lap: int) -> Learner:
     """Return the learner as it was after a lap, with its games."""
     with (out / f"lap-{lap}.pkl").open("rb") as file:
         envs = pickle.load(file)
-    return Learner.load(out / f"lap-{lap}.zip", env=envs, device="cpu", force_reset=False)
+    model = Learner.load(out / f"lap-{lap}.zip", device="cpu")
+    model.env, model.envs = envs[0], envs
+    return model
 
 
 def read_record(settings: Settings, out: Path) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from baselines.scripted.ours.particle import sort
 from baselines.scripted.ours.particle_filter import (
     C0,
     LAYOUT,
@@ -37,6 +36,7 @@ from pa_env.checks import integers, whole
 from pa_env.envs import spaces
 from pa_env.kernel.compiling import compiled
 from pa_env.kernel.layout import LOG_SCALE, NO_ARM, PRINCIPAL_SUM, ArmRow, Floats, Floats32, Integers
+from pa_env.policy_file import Seat
 from pa_env.wrappers.base import game_behind, one_hot
 
 QUANTILES = (0.08, 0.3, 0.5, 0.75, 0.96)  # of an arm's cost, its prices
@@ -70,6 +70,7 @@ class Overall(IntEnum):
 
 
 FIELDS, OVERALL = len(Field) - 1 + RUNGS, len(Overall)
+SEAT = Seat("principal", FIELDS, OVERALL, RUNGS)
 PRIVILEGED = (ArmRow.MU, ArmRow.THETA, ArmRow.MEAN)  # what a critic may be shown of each arm
 
 
@@ -142,14 +143,24 @@ def see_arm(beliefs: Beliefs, a: int, plays: int, estimate: float, sight: Sight)
 
 @compiled
 def set_prices(beliefs: Beliefs, prices: Any) -> None:
-    """Write the quantiles of ``beliefs.costs``: the lowest costs that particles of so much weight do not exceed."""
-    sort(beliefs.order, beliefs.costs)
-    k, below = 0, 0.0
+    """Write the quantiles of ``beliefs.costs``: the lowest costs that particles of so much weight do not exceed.
+
+    For every particle the weight of those that cost no more is summed. These are P^2 additions, but of vectors: sorting
+    P costs takes longer. Costs and sums that differ by rounding alone count as equal.
+    """
+    P = beliefs.costs.size
+    for p in range(P):
+        beliefs.order[p] = TIE
+    for q in range(P):
+        weight, price = beliefs.weights[q], beliefs.costs[q] - TIE
+        for p in range(P):
+            beliefs.order[p] += weight if price <= beliefs.costs[p] else 0.0
     for rung in range(RUNGS):
-        while k < beliefs.costs.size - 1 and below + beliefs.weights[int(beliefs.order[k])] < QUANTILES[rung]:
-            below += beliefs.weights[int(beliefs.order[k])]
-            k += 1
-        prices[rung] = beliefs.costs[int(beliefs.order[k])]
+        lowest = np.inf
+        for p in range(P):
+            price = beliefs.costs[p] + (0.0 if beliefs.order[p] >= QUANTILES[rung] else np.inf)
+            lowest = price if price < lowest else lowest
+        prices[rung] = lowest
 
 
 @compiled

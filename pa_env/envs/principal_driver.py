@@ -31,6 +31,8 @@ class OfferMaker(Protocol):
 
 Policy = Callable[[Floats32], ArrayLike]  # from the principal's summary observation to an offer
 PrincipalLike = OfferMaker | Policy | None  # what ``principal=`` takes
+# More that it takes, from packages that add it: a test, and a function of what is given, n_arms= and horizon=.
+CONVERSIONS: list[tuple[Callable[[Any], bool], Callable[..., OfferMaker]]] = []
 
 
 class PolicyPrincipal:
@@ -62,7 +64,8 @@ class PrincipalDriver:
     Args:
         game: the game in which the offers are made.
         principal: an object with reset, offer and observe (with more than one copy, each gets a deep copy); a function
-            from the principal's summary observation to an offer; or None, a random amount on a random arm.
+            from the principal's summary observation to an offer; what ``CONVERSIONS`` makes one of these; or None, a
+            random amount on a random arm.
     """
 
     def __init__(self, game: Game, principal: PrincipalLike) -> None:
@@ -70,6 +73,9 @@ class PrincipalDriver:
         self._principals: list[OfferMaker] = []  # one for each copy; none: random offers
         if principal is None:
             return
+        for converts, convert in CONVERSIONS:
+            if converts(principal):
+                principal = convert(principal, n_arms=game.n_arms, horizon=game.horizon)
         if all(callable(getattr(principal, name, None)) for name in ("reset", "offer", "observe")):
             maker = cast(OfferMaker, principal)
             self._principals = [maker, *(copy.deepcopy(maker) for _ in range(game.copies - 1))]

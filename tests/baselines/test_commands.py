@@ -77,7 +77,7 @@ def test_files_in_the_current_folder_do_not_pose_as_libraries(command: str, tmp_
     (tmp_path / "beside.py").touch()
     started = [str(program)] if command == "pa-bench" else [sys.executable, "-m", "baselines"]
     environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
-    sweep = "run --task tiny --seeds 1 --workers 2 --out out --principal own:Own --principal own.py:Own"
+    sweep = "run --task smoke --seeds 1 --workers 2 --out out --principal own:Own --principal own.py:Own"
     words = [*started, *sweep.split()]
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -183,12 +183,12 @@ def test_the_yardstick_of_turns_has_the_pygame_that_gymnasium_and_pettingzoo_wan
 
 
 def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "tasks", lambda *names: tasks("tiny"))
+    monkeypatch.setattr(speed, "tasks", lambda *names: tasks("smoke"))
     assert 0 < speed.share_in_game() < 1
     assert Game.advance.__qualname__ == "Game.advance"  # nothing is left patched
     for principal in ("elimination", "profit-target"):
         with speed.timed() as spent:
-            assert isinstance(attempt(Block(task("tiny"), principal, range(2))).data, bytes)  # a failure takes no time
+            assert isinstance(attempt(Block(task("smoke"), principal, range(2))).data, bytes)  # a failure takes no time
         assert sum(spent) > 0
 
 

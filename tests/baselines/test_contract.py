@@ -79,9 +79,9 @@ def test_a_run_shows_itself_in_five_lines() -> None:
 
 
 def test_a_task_and_parts_of_a_setting_on_the_command_line() -> None:
-    result = CliRunner().invoke(app, ["run", "--task", "tiny", "--arms", "3", "--horizon", "50"])
+    result = CliRunner().invoke(app, ["run", "--task", "smoke", "--arms", "3", "--horizon", "50"])
     assert result.exit_code == 1
-    assert "--task tiny is a whole setting: leave out --arms, --horizon, or the task" in result.output
+    assert "--task smoke is a whole setting: leave out --arms, --horizon, or the task" in result.output
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(clone)
         shown = CliRunner().invoke(
-            app, ["run", "--task", "tiny", "--principal", "own.py:Half", "--principal", "zero", "--out", "out", "-q"]
+            app, ["run", "--task", "smoke", "--principal", "own.py:Half", "--principal", "zero", "--out", "out", "-q"]
         )
     assert shown.exit_code == 0, shown.output
     return clone
@@ -67,7 +67,7 @@ def test_the_rows_to_add(clone: Path) -> None:
     assert shown.exit_code == 0, shown.output
     heads, _, row = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.output.splitlines()]
     assert heads == ["task", "principal", "utility", "R_T", "seeds", "commit", "code"]
-    assert row[:2] == ["tiny", "Half"]
+    assert row[:2] == ["smoke", "Half"]
     assert row[4] == "2"
     assert not (clone / "LEADERBOARD.md").exists()
 
@@ -89,7 +89,7 @@ def forget_principal(clone: Path) -> None:
 
 
 def forge(clone: Path) -> None:
-    (path,) = (clone / "out/blocks").glob("tiny--own*")
+    (path,) = (clone / "out/blocks").glob("smoke--own*")
     table = read_table(path)
     place = table.column_names.index("utility")
     path.write_bytes(as_parquet(table.set_column(place, table.field(place), [table["utility"].to_numpy() + 1])))
@@ -97,15 +97,15 @@ def forge(clone: Path) -> None:
 
 
 def lose(clone: Path) -> None:
-    for path in (clone / "out/blocks").glob("tiny--own*"):
+    for path in (clone / "out/blocks").glob("smoke--own*"):
         path.unlink()
 
 
 def change_notes(clone: Path, **changes: Any) -> None:
     path = clone / "out/benchmark.json"
     notes = json.loads(path.read_text())
-    task = {name: changes.pop(name) for name in list(changes) if name in notes["tasks"]["tiny"]}
-    notes["tasks"]["tiny"] |= task
+    task = {name: changes.pop(name) for name in list(changes) if name in notes["tasks"]["smoke"]}
+    notes["tasks"]["smoke"] |= task
     path.write_text(json.dumps(notes | changes))
 
 

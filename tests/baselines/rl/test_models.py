@@ -100,6 +100,9 @@ def test_a_learner_is_a_principal_everywhere(sb3: Any, tmp_path: Path) -> None:
     assert (one == other).all()
     shown = baselines.compare([learner, "zero"], "k3-t30-uniform", seeds=12, workers=1)
     assert sorted(shown.table.index) == ["Learner", "zero"]
+    seats = [gym.make("PrincipalAgentFollower-v0", principal=each, **GAME) for each in (learner, loaded)]
+    first, second = (seat.reset(seed=3)[0] for seat in seats)
+    assert (first == second).all()
     from stable_baselines3.common.evaluation import evaluate_policy
 
     assert np.isfinite(evaluate_policy(baselines.from_sb3(learner), games(lambda env: env, 2), 2)[0])

@@ -22,10 +22,11 @@ from baselines.__main__ import app
 from baselines.files import only_writer
 from baselines.rl import recipes, training
 from baselines.rl.networks import SetActorCritic
-from baselines.rl.policy_file import read
 from baselines.rl.training import Settings, train
 from baselines.rl.vec_env import GameVecEnv
+from baselines.rl.view import SEAT
 from pa_env import IID
+from pa_env.policy_file import read
 from pa_env.wrappers import IncentiveGrid
 
 from ..helpers import python
@@ -59,7 +60,7 @@ def test_a_game_with_a_known_best_policy_is_learned() -> None:
 
 
 def weights(out: Path) -> list[bytes]:
-    return [array.tobytes() for array in read(out / "policy.npz").weights.values()]
+    return [array.tobytes() for array in read(out / "policy.npz", SEAT).weights.values()]
 
 
 def run(out: Path, **changes: Any) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def test_one_seed_gives_one_policy_and_it_plays(tmp_path: Path, capsys: pytest.C
     first, second, third = (run(tmp_path / name, seed=seed) for name, seed in (("a", 0), ("b", 0), ("c", 1)))
     assert first == second != third
     assert weights(tmp_path / "a") == weights(tmp_path / "b") != weights(tmp_path / "c")
-    policy = read(tmp_path / "a" / "policy.npz")
+    policy = read(tmp_path / "a" / "policy.npz", SEAT)
     assert (policy.metadata["tasks"], policy.metadata["steps"]) == (list(TINY["tasks"]), 960)  # whole laps
     assert any(policy.weights["arm.bias"])
     assert np.isfinite(rl.load(tmp_path / "a" / "policy.npz", n_arms=3, horizon=50).offer()).all()
@@ -93,7 +94,9 @@ def test_actions_are_drawn_if_that_is_measurably_better() -> None:
         scores = {"likeliest": likeliest, "drawn": likeliest + shift + noise - noise.mean()}
         for objective, (score, sign) in training.SCORE.items():
             found = {"k3-t100-uniform": {way: {score: sign * sums} for way, sums in scores.items()}}
-            assert training.better_drawn(found, Settings(("k3-t100-uniform",), objective)) == drawn
+            against = "zero" if objective == "payoff" else ""
+            settings = Settings(("k3-t100-uniform",), objective, against)
+            assert training.better_drawn(found, settings) == drawn
     better, worse = ({"likeliest": {"regret": likeliest}, "drawn": {"regret": likeliest + by}} for by in (-1.0, 9.0))
     names = ("k3-t100-uniform", "k3-t1e4-uniform")
     assert training.better_drawn({names[0]: better}, Settings(names[:1], "regret"))
@@ -171,8 +174,25 @@ def test_a_finished_run_trains_no_more_and_others_are_kept_apart(
 
 def test_copies_are_shared_out_evenly() -> None:
     settings = Settings(**(TINY | {"tasks": tuple(f"k3-t{t}-uniform" for t in (20, 30, 40))}))
-    assert (settings.rollout_steps, settings.laps) == (150, 3)
-    assert training.learner(settings).n_envs == 15
+    assert (settings.rollout_steps, settings.laps) == (160, 3)
+    (envs,) = training.learner(settings).envs
+    assert [each.num_envs for each in envs.games] == [6, 5, 5]
+
+
+def test_tasks_with_other_numbers_of_arms_take_turns(tmp_path: Path) -> None:
+    tasks = ("k3-t20-uniform", "k2-t8-uniform", "k3-t30-misaligned", "k3-t20-gap")
+    model, arms = training.learner(Settings(**(TINY | {"tasks": tasks}))), []
+    train_once = model.train
+
+    def watch() -> None:
+        arms.append(model.get_env().get_attr("game")[0].n_arms)
+        train_once()
+
+    model.train = watch  # type: ignore[method-assign]
+    model.learn(8 * 160)
+    assert arms == [3, 3, 2, 3] * 2 or arms == [3, 2, 3, 3] * 2
+    record = run(tmp_path, tasks=tasks)
+    assert list(record["laps"][-1]) == list(tasks)
 
 
 def test_constants_are_those_of_the_package_unless_others_are_given() -> None:
@@ -220,8 +240,7 @@ def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: py
     ("changes", "says"),
     [
         ({"tasks": ()}, "must be at least one"),
-        ({"tasks": ("k3-t100-uniform", "k5-t100-uniform")}, "must have equally many arms"),
-        ({"copies": 1}, "copies = 1 must be at least the number of tasks, 2"),
+        ({"copies": 1}, "copies = 1 must be at least the number of tasks with as many arms, 2"),
         ({"objective": "fun"}, "objective = 'fun' is unknown"),
         ({"steps": 0}, "steps = 0"),
         ({"copies": 0}, "copies = 0"),
@@ -244,7 +263,7 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
 def test_a_recipe_is_trained_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(recipes.RECIPES, "ppo-tiny", TINY | {"objective": "regret"})
     assert recipes.cook("ppo-tiny", tmp_path) == tmp_path / "ppo-tiny" / "policy.npz"
-    assert read(tmp_path / "ppo-tiny" / "policy.npz").metadata["objective"] == "regret"
+    assert read(tmp_path / "ppo-tiny" / "policy.npz", SEAT).metadata["objective"] == "regret"
 
 
 def test_the_command_trains_and_compares(tmp_path: Path) -> None:
