@@ -269,8 +269,8 @@ class ScriptedAgent:
         """Write the addresses of its functions, and of the user's exploration function, in this process."""
         functions = self.declaration.functions
         if functions is not None:
-            learn = functions.learn and compile_own("learn", functions.learn)
-            write_functions(rules, compile_own("choose", functions.choose), learn)
+            learn = functions.learn and compile_own("learn", functions.learn, trusted=True)
+            write_functions(rules, compile_own("choose", functions.choose, trusted=True), learn)
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 
     def _exploration(self, n_arms: int) -> int:
