@@ -18,7 +18,7 @@ $(VENV)/bench: pyproject.toml constraints.txt
 
 # ... and what training, Ray, the tests, the linters and the documentation need on top.
 $(VENV)/everything: $(VENV)/bench
-	$(PIP) ".[bench,train,ray,test,docs]"
+	$(PIP) ".[bench,tune,train,learners,ray,test,docs]"
 	touch $@
 
 # Not editable: tests must see the package as users install it.

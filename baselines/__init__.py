@@ -26,6 +26,7 @@ Inside::
     speed/         the table of speeds
     cli/           the commands
     __main__.py    the command line
+    extras.py      what to install when a library is missing
     files.py       writing to disk
     text.py        text from elsewhere, made safe to show
     pictures.py    how figures look: palette, axes, lines

@@ -22,11 +22,12 @@ import numpy as np
 
 from baselines.benchmark.blocks import Block, Objects, blocks_of, episodes_of, play, read_table
 from baselines.benchmark.pool import play_in_processes
-from baselines.episodes import log_spaced, settings
+from baselines.episodes import log_spaced
+from baselines.extras import missing
 from baselines.players import principals_by_label
 from baselines.registry import AgentGiven, PrincipalLike, describe, resolve_agent
 from baselines.simulation import complete, seeds_of
-from baselines.tasks import Task
+from baselines.tasks import Task, settings
 from baselines.text import plain
 from pa_env.checks import known, short, whole
 from pa_env.game import Game
@@ -78,9 +79,12 @@ def compare(
         seeds: how many episodes, of seeds 0, 1, ...; or the seeds themselves.
         workers: processes; None: one for each core. Short comparisons are played in this process.
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
+    try:
+        import pyarrow  # noqa: F401 - comes with the extra, as the next two do
+        from rich.console import Console
+        from rich.progress import Progress
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
     entered = principals_by_label(principals)
     keywords = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
     setting, objects = _label(complete(task, keywords, entered.values()))

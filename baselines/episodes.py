@@ -7,7 +7,7 @@ rounds.
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from baselines.principal import Follow, Hold, Phase, Principal, Request
-from baselines.registry import attach, resolve_agent, resolve_instance
+from baselines.registry import attach
 from baselines.trace import Trace
 from pa_env.checks import UNBOUNDED, known, whole
 from pa_env.game import Game
@@ -26,8 +26,6 @@ from pa_env.rules import Rule, compile_rule
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-    from baselines.tasks import Task
 
 ROUNDS_AT_ONCE = 200_000  # in one compiled call, which Ctrl-C does not interrupt: about 50 ms
 
@@ -156,19 +154,6 @@ def log_spaced(horizon: int, per_decade: int = 8) -> Integers:
     """Checkpoints from 1 to the horizon, evenly spaced in their logarithm."""
     count = max(2, round(per_decade * np.log10(horizon)) + 1)
     return np.unique(np.geomspace(1, horizon, count).round().astype(np.int64))
-
-
-def settings(task: "Task", objects: Mapping[tuple[str, str], Any] | None = None) -> dict[str, Any]:
-    """Return the keyword arguments of a task's game.
-
-    Args:
-        task: the setting.
-        objects: what its agent and instance stand for, if not for what they say: by ("agent", name), for instance.
-    """
-    objects = objects or {}
-    agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
-    instance = resolve_instance(objects.get(("instance", task.instance), task.instance))
-    return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
 
 
 class Episodes:

@@ -19,14 +19,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainc
+import scipy  # loads scipy.special when it is first used
 
 from baselines.principal import Principal, Rounds, follow
-from pa_env.checks import at_least, known, whole
+from pa_env.checks import at_least, known, short, whole
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
-from pa_env.rules import Rule, compile_rule
+from pa_env.memory import compiled_when_used
 
-LONGEST = 10  # rounds
+N_ARMS, LONGEST = 2, 10  # arms, and rounds at most: 1.2 GB, and half a minute
+LEAST = 1e-3  # of a parameter of a prior
 HAIR = 1e-9  # paid above a price so that rounding and ties do not decide
 MERGED = 2.0**32  # laws that agree to 1 / MERGED in each probability are one node
 NOWHERE = -1  # in the place of a node: the answer has probability 0, or another offer does the same for less
@@ -88,9 +89,8 @@ def successes(plays: Plays) -> Integers:
     return np.stack(np.meshgrid(*(np.arange(n + 1) for n in plays), indexing="ij"), axis=-1).reshape(-1, 2)
 
 
-@functools.cache
 def solve(horizon: int, objective: str = "utility", theta: Prior = UNIFORM, mu: Prior = UNIFORM) -> Solution:
-    """Return the optimal policy of a game with two arms.
+    """Return the optimal policy of a game with two arms; a process keeps the solutions that it has found.
 
     Args:
         horizon: T, at most ``LONGEST``.
@@ -98,13 +98,18 @@ def solve(horizon: int, objective: str = "utility", theta: Prior = UNIFORM, mu: 
         theta: a and b of the Beta prior of the principal's means; (1, 1) is uniform.
         mu: the same for the agent's means.
     """
-    horizon = whole("horizon", horizon, 1, LONGEST)
     known("objective", objective, OBJECTIVES)
     for name, prior in (("theta", theta), ("mu", mu)):
         if not (isinstance(prior, tuple) and len(prior) == 2):
-            raise ValueError(f"{name} = {prior!r} must be a tuple (a, b), the parameters of a Beta law")
+            raise ValueError(f"{name} = {short(prior)} must be a tuple (a, b), the parameters of a Beta law")
         for parameter in prior:
-            at_least(name, parameter, 1e-3)
+            at_least(name, parameter, LEAST)
+    return _solve(whole("horizon", horizon, 1, LONGEST), objective, theta, mu)
+
+
+@functools.cache
+def _solve(horizon: int, objective: str, theta: Prior, mu: Prior) -> Solution:
+    """The solution for arguments that have been checked."""
     levels = {(0, 0): Level((0, 0), np.ones((1, 1)))}
     for t in range(1, horizon):
         for n in range(t + 1):
@@ -197,7 +202,7 @@ def benchmarks(level: Level, x: Integers, theta: Prior) -> Floats:
     below = np.ones((*z.shape, len(x)))
     for arm in range(2):
         a, b = x[:, arm] + theta[0], level.plays[arm] - x[:, arm] + theta[1]
-        below *= betainc(a, b, np.clip(z - means[:, arm, None, None], 0.0, 1.0)[..., None])
+        below *= scipy.special.betainc(a, b, np.clip(z - means[:, arm, None, None], 0.0, 1.0)[..., None])
     expected: Floats = np.einsum("sp,q,spqx->sx", half, weights, 1 - below)
     expected -= means.max(axis=1)[:, None]
     return expected
@@ -232,45 +237,43 @@ def policy(levels: dict[Plays, Level], horizon: int) -> Floats:
     return np.array(rows)
 
 
-@functools.cache
-def policy_rule() -> Rule:
-    """Return the rule that offers what a policy says; its memory is the row of the policy, then the policy.
+@compiled_when_used
+def policy_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
+    """The rule that offers what a policy says; its memory is the row of the policy, then the policy.
 
     It offers nothing once an answer contradicts the model.
     """
-
-    @compile_rule
-    def rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
-        row = int(memory[0])
-        if arm >= 0 and row >= 0:
-            row = int(memory[1 + 6 * row + 2 + 2 * arm + (1 if reward > 0.5 else 0)])
-            memory[0] = row
-        if row < 0:
-            return NO_ARM
-        offer[0], offer[1] = memory[1 + 6 * row], memory[2 + 6 * row]
-        return 0 if offer[0] > 0.0 else 1 if offer[1] > 0.0 else NO_ARM
-
-    return rule
+    row = int(memory[0])
+    if arm >= 0 and row >= 0:
+        row = int(memory[1 + 6 * row + 2 + 2 * arm + (1 if reward > 0.5 else 0)])
+        memory[0] = row
+    offer[0], offer[1] = (memory[1 + 6 * row], memory[2 + 6 * row]) if row >= 0 else (0.0, 0.0)
+    return 0 if offer[0] > 0.0 else 1 if offer[1] > 0.0 else NO_ARM
 
 
 class BayesOptimal(Principal):
-    """The optimal principal of games with two arms and at most ``LONGEST`` rounds (:func:`solve`).
+    """Play the optimal policy of games with two arms and at most 10 rounds, found by expectimax.
 
-    Optimal on average over the priors, Bernoulli rewards and the empirical-mean agent. Elsewhere it is a heuristic: it
-    offers nothing after an answer that this agent can't give, and takes a reward above 1/2 for a success.
+    Guarantee: on average over the priors, with Bernoulli rewards and the empirical-mean agent, no principal that is
+    told no secrets earns more; with ``objective="regret"`` none has less R_T.
+
+    Where it fails: elsewhere it is a heuristic. It takes a reward above 1/2 for a success, and offers nothing after an
+    answer that this agent can't give. Other sizes are refused. The first episode of a process with 10 rounds takes
+    half a minute and 1.2 GB, with 8 rounds less than a second.
 
     Args:
-        n_arms: 2.
-        horizon: T.
+        n_arms: Number of arms K, which is 2.
+        horizon: Number of rounds T, from 2 to 10.
         objective: "utility" or "regret" (R_T).
-        theta_a: of the Beta prior of the principal's means.
-        theta_b: likewise.
-        mu_a: of the Beta prior of the agent's means.
-        mu_b: likewise.
+        theta_a: First parameter of the Beta prior of the principal's means, at least 0.001.
+        theta_b: Second parameter, likewise. Both 1, as by default: a uniform prior.
+        mu_a: First parameter of the Beta prior of the agent's means, likewise.
+        mu_b: Second parameter, likewise.
+
     """
 
     name = "bayes-optimal"
-    longest = LONGEST
+    only_arms, longest = N_ARMS, LONGEST
 
     def __init__(
         self,
@@ -282,14 +285,15 @@ class BayesOptimal(Principal):
         mu_a: float = 1.0,
         mu_b: float = 1.0,
     ) -> None:
-        if n_arms != 2:
-            raise ValueError(f"n_arms = {n_arms} must be 2: the exact optimum is known for two arms")
-        if horizon > LONGEST:
-            raise ValueError(f"horizon = {horizon} must be at most {LONGEST}: longer games have too many states")
         known("objective", objective, OBJECTIVES)
         self.objective = objective
-        self.theta_a, self.theta_b, self.mu_a, self.mu_b = theta_a, theta_b, mu_a, mu_b
+        self.theta_a, self.theta_b = at_least("theta_a", theta_a, LEAST), at_least("theta_b", theta_b, LEAST)
+        self.mu_a, self.mu_b = at_least("mu_a", mu_a, LEAST), at_least("mu_b", mu_b, LEAST)
         super().__init__(n_arms, horizon)
+        if self.n_arms != N_ARMS:
+            raise ValueError(f"n_arms = {n_arms} must be {N_ARMS}: the exact optimum is known for two arms")
+        if self.horizon > LONGEST:
+            raise ValueError(f"horizon = {horizon} must be at most {LONGEST}: longer games have too many states")
 
     def rounds(self) -> Rounds:
         """Follow the policy."""

@@ -59,6 +59,7 @@ AXIS = {
     "regret_response": "regret to the best response",
     "regret_fixed": "regret to the best fixed price",
     "misses": "misses of the target arm",
+    "payoff": "expected payoff of the agent",
 }
 UNDATED = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same bytes each time
 LONGEST = 42  # letters of a label: that of a class in a file begins with a long path

@@ -130,6 +130,7 @@ class Principal:
     privileged: ClassVar[bool] = False  # whether it must be shown the game by `attach`
     stand_in: ClassVar[bool] = False  # whether it takes the place of a published algorithm whose details are not known
     longest: ClassVar[float] = math.inf  # longest horizon of the tasks that list it, because it is slow
+    only_arms: ClassVar[int | None] = None  # the number of arms that it plays; None: any
 
     def __init__(self, n_arms: int, horizon: int) -> None:
         self.n_arms = whole("n_arms", n_arms, 1)

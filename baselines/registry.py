@@ -16,11 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard, TypeVar
 
+from baselines.exact import BayesOptimal
 from baselines.principal import Principal, Stepwise
 from baselines.rl.models import from_sb3, is_model
 from baselines.rl.trained import PPO, Trained, load
 from baselines.scripted.ours.bracket_ucb import BracketUCB
 from baselines.scripted.ours.explore_then_commit import ExploreThenCommit
+from baselines.scripted.ours.free_fall import FreeFall
 from baselines.scripted.ours.knows_beliefs import KnowsBeliefs
 from baselines.scripted.ours.particle import Particle
 from baselines.scripted.ours.profit_target import ProfitTarget
@@ -34,7 +36,7 @@ from baselines.scripted.peers.ipa import IPA
 from baselines.scripted.peers.price_grid import PriceGrid
 from baselines.scripted.peers.robust_epsilon_greedy import RobustEpsilonGreedy
 from baselines.scripted.simple import Fixed, Oracle, Zero
-from baselines.specs import POLICY, Spec, digest, import_member, parse, source_files
+from baselines.specs import Spec, digest, import_member, is_policy, parse, source_files
 from pa_env import IID, Linear
 from pa_env.checks import known, short
 from pa_env.envs.principal_driver import OfferMaker
@@ -42,20 +44,21 @@ from pa_env.game import Game
 from pa_env.instances import FAMILIES, InstanceLike
 from pa_env.scripted_agents import Agent, AgentLike, make_agent
 from pa_env.scripted_agents import resolve as check_agent
+from pa_env.trained_agents import load_agent
 
 PRINCIPALS: dict[str, type[Principal]] = {
     each.name: each
     for each in (
         *(Elimination, EliminationOffline, Exploratory, ExploratoryOracle, LinearElimination),  # the paper's
         *(IPA, CIPA, EpsilonGreedy, RobustEpsilonGreedy, Belgic, PriceGrid),  # its peers'
-        *(ExploreThenCommit, ProfitTarget, BracketUCB, Particle),  # ours
-        *(Zero, Fixed, Oracle, KnowsBeliefs),
+        *(ExploreThenCommit, ProfitTarget, BracketUCB, Particle, FreeFall),  # ours
+        *(Zero, Fixed, Oracle, KnowsBeliefs, BayesOptimal),
         PPO,
     )
 }
 PRIVILEGED = {each for each in PRINCIPALS.values() if each.privileged}  # the only classes that are shown the game
 SIZES = ("n_arms", "horizon")  # what every principal is made with
-OF_CLASSES = ("privileged", "stand_in", "longest")  # what a class says of itself, and an object may not
+OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # what a class says of itself, and an object may not
 
 T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
@@ -77,7 +80,7 @@ def parameters(name: str) -> list[inspect.Parameter]:
 def is_trained(spec: str) -> bool:
     """Return whether a spec names a trained principal."""
     place = parse(spec).place
-    return place.endswith(POLICY) or (place in PRINCIPALS and issubclass(PRINCIPALS[place], Trained))
+    return is_policy(place) or (place in PRINCIPALS and issubclass(PRINCIPALS[place], Trained))
 
 
 def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: Any) -> Principal:
@@ -186,6 +189,9 @@ def resolve_agent(given: AgentGiven) -> AgentLike:
     if not isinstance(given, str):
         return check_agent(given)
     spec = parse(given, "agent")
+    if spec.file is not None and not spec.member:
+        _check_names(spec, [], spec.parameters)
+        return load_agent(spec.place)
     if not spec.member:
         return make_agent(spec.place, **spec.parameters)
     try:
@@ -275,7 +281,7 @@ def _factory(spec: Spec) -> Callable[..., Any]:
             f" If you trust it, in Python: model = stable_baselines3.PPO.load({spec.place!r}, env=envs);"
             " baselines.compare([model, 'zero'], ...)"
         )
-    if spec.place.endswith(POLICY):
+    if is_policy(spec.place):
         return functools.partial(load, spec.existing_file() or spec.place)
     if not spec.member:
         known("principal", spec.place, PRINCIPALS)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from baselines.episodes import Episodes, Run, log_spaced, settings
+from baselines.episodes import Episodes, Run, log_spaced
 from baselines.registry import SIZES, AgentGiven, PrincipalLike, as_principal, is_object, resolve
 from baselines.rl.models import from_sb3, is_model
-from baselines.tasks import Task
+from baselines.tasks import Task, settings
 from baselines.tasks import task as task_of
 from pa_env.checks import seed_of, short, whole
 from pa_env.instances import InstanceLike

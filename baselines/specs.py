@@ -6,7 +6,7 @@
   Python can import (the current folder is searched last). A principal is a subclass of ``baselines.Principal``. An
   agent is a class or an object with ``reset``, ``choose``, ``learn`` and ``means``. An instance is a ``pa_env.IID``, a
   ``pa_env.Linear``, a function ``rng -> instance``, or a class that makes one of these;
-- ``policies/k5.npz``: a trained policy, which is a principal.
+- ``policies/k5.npz``: a trained policy, which is a principal or an agent.
 
 A benchmark imports users' code only in separate processes. The folder of a file, or the current one for a module, can
 be imported from, but no file there hides a library of the same name. :mod:`baselines.registry` makes what specs name.
@@ -25,8 +25,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from pa_env.checks import short
+from pa_env.trained_agents import POLICY
 
-POLICY = ".npz"  # the ending of policy files
 FLAGS = {"true": True, "True": True, "false": False, "False": False}
 INSTALLED = "site-packages"
 PACKAGES = ("pa_env", "baselines")  # of which results hold the digest anyway
@@ -103,6 +103,11 @@ def _value(text: str) -> bool | int | float | str:
 def is_user_code(spec: str) -> bool:
     """Return whether a spec names users' code, which runs in separate processes."""
     return ":" in spec.split(",")[0]
+
+
+def is_policy(spec: str) -> bool:
+    """Return whether a spec names the file of a trained policy."""
+    return spec.split(",")[0].endswith(POLICY)
 
 
 def import_member(spec: Spec) -> Any:

@@ -14,22 +14,24 @@ unit ball). An agent that explores has c0 = 1 unless the name gives c0. Powers o
 
 The suite ``table-1`` has the agents of Liu & Ratliff (ICML 2025, Table 1) with all families, several numbers of arms
 and long horizons. Other suites add agents that keep their own regret low, and short horizons, for which principals are
-trained. Tasks are played on seeds 0, 1, ...; tuning and training use other seeds. A task that is changed gets a new
-version.
+trained. The games of ``tiny`` have an exact optimum (:mod:`baselines.exact`), ``smoke`` is for tests. Tasks are played
+on seeds 0, 1, ...; tuning and training use other seeds. A task that is changed gets a new version.
 """
 
 import functools
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from baselines.episodes import log_spaced
-from baselines.registry import PRINCIPALS, parameters
-from baselines.specs import parse
+from baselines.exact import LONGEST, N_ARMS
+from baselines.registry import PRINCIPALS, parameters, resolve_agent, resolve_instance
+from baselines.specs import is_policy, parse
 from pa_env.checks import known, short, unknown
 from pa_env.game import Game
 from pa_env.instances import FAMILIES
@@ -79,15 +81,30 @@ class Task:
         return log_spaced(self.horizon, 3 if self.horizon <= SHORT else 8) if self.curve else np.array([self.horizon])
 
 
+def settings(task: Task, objects: Mapping[tuple[str, str], Any] | None = None) -> dict[str, Any]:
+    """Return the keyword arguments of a task's game.
+
+    Args:
+        task: the setting.
+        objects: what its agent and instance stand for, if not for what they say: by ("agent", name), for instance.
+    """
+    objects = objects or {}
+    agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
+    instance = resolve_instance(objects.get(("instance", task.instance), task.instance))
+    return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
+
+
 @functools.cache
-def contenders(linear: bool, c0: float, horizon: int) -> tuple[str, ...]:
+def contenders(linear: bool, c0: float, n_arms: int, horizon: int) -> tuple[str, ...]:
     """Every principal that can play, with both kinds of constants where it has them, and with c0 unless c0 is 1.
 
     Principals with a parameter ``arms`` play only where rewards are linear. Principals with another parameter that has
-    no default are left out, and those that say they would take too long.
+    no default are left out, and those that say they would take too long or play another number of arms.
     """
     specs = []
-    for name in (name for name, kind in PRINCIPALS.items() if horizon <= kind.longest):
+    for name, kind in PRINCIPALS.items():
+        if horizon > kind.longest or kind.only_arms not in (None, n_arms):
+            continue
         accepted = {parameter.name: parameter.default for parameter in parameters(name)}
         needs_arms = accepted.pop("arms", None) is not None
         if (linear or not needs_arms) and inspect.Parameter.empty not in accepted.values():
@@ -120,7 +137,7 @@ def setting(
     dim = dim or 3 if instance == LINEAR else dim
     spec = parse(agent, "agent")
     name, given = spec.place, spec.parameters
-    declared = None if spec.member else AGENTS[name]
+    declared = None if spec.member or is_policy(name) else AGENTS[name]
     if declared and "c0" in declared.parameters and not given and c0 != 1:
         agent, given = f"{name},c0={c0:g}", {"c0": c0}
     c0 = given.get("c0", 1.0)
@@ -143,7 +160,7 @@ def setting(
         n_arms=n_arms,
         dim=dim,
         horizon=horizon,
-        principals=contenders(dim is not None, c0, horizon),
+        principals=contenders(dim is not None, c0, n_arms, horizon),
         seeds=500 if horizon <= SHORT else 30,
         version=2 if dim else 1,  # in version 1 only principals with a parameter `arms` played with linear rewards
     )
@@ -185,19 +202,25 @@ def _default() -> Iterator[Task]:
         yield setting(agent, "unit-ball", 5, 10**4)
 
 
-TINY = replace(
-    setting("empirical-mean", "uniform", 3, 50), name="tiny", principals=("elimination", "zero", "oracle"), seeds=2
+def _tiny() -> Iterator[Task]:
+    for horizon in range(4, LONGEST + 1):
+        yield setting("empirical-mean", "uniform", N_ARMS, horizon)
+
+
+SMOKE = replace(
+    setting("empirical-mean", "uniform", 3, 50), name="smoke", principals=("elimination", "zero", "oracle"), seeds=2
 )
 _SUITES = {
     "default": tuple(_default()),
     "short": tuple(_short()),
     "table-1": tuple(_table_1()),
     "who-wins": tuple(_who_wins()),
-    "tiny": (TINY,),
+    "tiny": tuple(_tiny()),
+    "smoke": (SMOKE,),
 }
 TASKS: dict[str, Task] = {each.name: each for suite in _SUITES.values() for each in suite}
 SUITES: dict[str, tuple[str, ...]] = {name: tuple(each.name for each in suite) for name, suite in _SUITES.items()}
-SUITES["all"] = tuple(name for name in TASKS if name != "tiny")
+SUITES["all"] = tuple(name for name in TASKS if name != "smoke")
 
 
 def tasks(*names: str) -> tuple[Task, ...]:
@@ -220,12 +243,13 @@ def task(name: str) -> Task:
     linear = family in ("linear", LINEAR)
     agent = agent or DEFAULT_AGENTS[linear]
     try:
-        known("agent", agent if c0 else parse(agent, "agent").place, AGENTS)
+        if not is_policy(agent):
+            known("agent", agent if c0 else parse(agent, "agent").place, AGENTS)
         if c0:
             make_agent(agent, c0=float(c0))
         instance = LINEAR if linear else family
         named = setting(agent, instance, int(n_arms), int(float(horizon)), float(c0 or 1), int(dim) if dim else None)
-        Game(named.n_arms, named.horizon, named.make_agent(), named.instance, dim=named.dim)
+        Game(named.n_arms, named.horizon, resolve_agent(named.agent), named.instance, dim=named.dim)
     except (ValueError, TypeError) as error:
         raise ValueError(f"task = {short(name)}: {error}") from error
     return named

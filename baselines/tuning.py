@@ -1,11 +1,12 @@
 """Search for the parameters of our own principals, one set for all sizes, with Optuna.
 
-A task is a list of settings; the loss is the mean over them of R_T / reference, each R_T a mean over a few runs. Much
-of it is luck, and the best of many trials was lucky: so the finalists, the best few and the shipped defaults, play
-again on four times as many new seeds, and the best of these is the result. Optuna keeps the search in an SQLite file:
-it can be killed at any time, and goes on when it is run again with the same storage; with another space, other settings
-or another version of the package it begins anew, beside the old one. It plays seeds from 10**6 on, the finalists from
-2 * 10**6 on; parameters are compared on the seeds below, which neither ever sees.
+A task is a list of settings; the loss is the mean over them of R_T / reference, each R_T a mean over a few runs, or of
+R_T^oracle, the least of which means the most utility, against agents that do not act on the beliefs behind R_T. Much of
+it is luck, and the best of many trials was lucky: so the finalists, the best few and the shipped defaults, play again
+on four times as many new seeds, and the best of these is the result. Optuna keeps the search in an SQLite file: it can
+be killed at any time, and goes on when it is run again with the same storage; with another space, other settings or
+another version of the package it begins anew, beside the old one. It plays seeds from 10**6 on, the finalists from 2 *
+10**6 on; parameters are compared on the seeds below, which neither ever sees.
 
 >>> from baselines.tuning import TASKS
 >>> TASKS["short"][0]
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import pa_env
+from baselines.benchmark.summaries import ignores_beliefs
 from baselines.registry import PRINCIPALS, make
 from baselines.simulation import simulate
 from pa_env.checks import known, whole
@@ -81,6 +83,11 @@ TASKS = {
         Setting(5, 100_000, runs=12),
         Setting(5, 100_000, agent="oracle", runs=12),
     ),
+    "paid": tuple(
+        Setting(n_arms, 1000, instance, "hedge", runs=200)
+        for n_arms in (3, 5)
+        for instance in ("uniform", "misaligned")
+    ),
     "tiny": (Setting(2, 20, runs=2), Setting(3, 30, "misaligned", runs=2)),
 }
 TASKS["all"] = TASKS["short"] + TASKS["long"]
@@ -102,7 +109,12 @@ PARTICLE = {
     "ceiling": (1.0, 2.0),
     "patience": (0.01, 0.3),
 }
-SPACES = {"profit-target": BELIEFS, "bracket-ucb": BELIEFS | {"optimism": (1.0, 5.0)}, "particle": PARTICLE}
+SPACES = {
+    "profit-target": BELIEFS,
+    "bracket-ucb": BELIEFS | {"optimism": (1.0, 5.0)},
+    "particle": PARTICLE,
+    "free-fall": {"share": (0.01, 1.0), "amount": (0.1, 4.0), "bonus": (0.05, 1.0)},
+}
 
 
 def shipped(principal: str) -> dict[str, float]:
@@ -112,11 +124,11 @@ def shipped(principal: str) -> dict[str, float]:
 
 
 def regrets(principal: str, setting: Setting, parameters: dict[str, float], first_seed: int, times: int = 1) -> Floats:
-    """R_T of every run of a setting, ``times`` as many as it says."""
+    """R_T or R_T^oracle of every run of a setting, ``times`` as many as it says."""
     scripted = make(principal, n_arms=setting.n_arms, horizon=setting.horizon, **parameters)
     seeds = range(first_seed, first_seed + times * setting.runs)
     run = simulate(scripted, setting.instance, setting.opponent, seeds=seeds, checkpoints=[setting.horizon])
-    values: Floats = run.regret[:, -1]
+    values: Floats = (run.regret_oracle if ignores_beliefs(setting.agent) else run.regret)[:, -1]
     return values
 
 

@@ -21,6 +21,10 @@ Inside::
     scripted_agents.py     the agents by name, and their parameters
     payoff_agents.py       functions of the agents that remember offers
     compiled_agents.py     a user's own agent as two compiled functions
+    trained_agents.py      a trained policy as an agent: what it sees, and how it answers
+    policy_file.py         a trained policy on disk, of either player
+    network.py             the network of trained players, compiled
+    memory.py              named numbers and arrays in the memory of a compiled rule or agent
     python_agents.py       a user's own agent as a Python object
     own_functions.py       how users' functions are compiled, and what they are told if they can't be
     rules.py               compiled rules that make offers or withdraw them
@@ -32,8 +36,8 @@ Keyword arguments, the same everywhere:
 
 - ``n_arms=5``: number of arms K (a fixed instance has its own).
 - ``horizon=1000``: rounds T in an episode.
-- ``agent="empirical-mean"``: a name from :func:`agents`, the result of :func:`make_agent`, your own object, or
-  your own compiled functions (:class:`CompiledAgent`).
+- ``agent="empirical-mean"``: a name from :func:`agents`, the result of :func:`make_agent`, the file of a trained policy
+  (``"path.npz"``), your own object, or your own compiled functions (:class:`CompiledAgent`).
 - ``instance="uniform"``: a family's name from :func:`families`, an :class:`IID` or :class:`Linear`, or a function
   ``rng -> instance``; families and functions are drawn anew each episode.
 - ``max_incentive``: the largest incentive, 4 by default and 2 dim + 2 when rewards are linear.

@@ -86,6 +86,7 @@ class CompiledAgent:
         learn: see above.
         memory: the memory at the beginning of each episode of each copy: a vector, its length if it begins with zeros,
             or a function ``n_arms -> vector``.
+        name: that tables and pictures show.
     """
 
     def __init__(
@@ -93,12 +94,13 @@ class CompiledAgent:
         choose: Callable[..., int],
         learn: Callable[..., None],
         memory: int | ArrayLike | Callable[[int], ArrayLike] = 0,
+        name: str = "CompiledAgent",
     ) -> None:
         self.choose = compile_own("choose", getattr(choose, "py_func", choose))
         self.learn = compile_own("learn", getattr(learn, "py_func", learn))
-        self.memory = memory
+        self.memory, self.name = memory, name
         if not callable(memory):
-            self.memory_for(1)
+            self.memory_for(1, 1)
 
     def __repr__(self) -> str:
         """The call that makes it, with the names of its functions."""
@@ -106,7 +108,7 @@ class CompiledAgent:
 
     def __reduce__(self) -> Any:
         """Pickle the functions by name; they are compiled again where the agent is loaded."""
-        return CompiledAgent, (self.choose.py_func, self.learn.py_func, self.memory)
+        return CompiledAgent, (self.choose.py_func, self.learn.py_func, self.memory, self.name)
 
     def __deepcopy__(self, _: Any) -> "CompiledAgent":
         """The agent itself, which is immutable."""
@@ -114,7 +116,7 @@ class CompiledAgent:
 
     def write_rules(self, rules: Records[Rules], n_arms: int, dim: int) -> None:
         """Write it into a game's rules."""
-        check_own_bounds(self.choose, self.learn, n_arms, self.memory_for(n_arms))
+        check_own_bounds(self.choose, self.learn, n_arms, self.memory_for(n_arms, int(rules["horizon"][0])))
         rules["kind"], rules["maximises"] = Kind.COMPILED, False
         self.write_addresses(rules)
 
@@ -126,7 +128,7 @@ class CompiledAgent:
         """Initial means."""
         return np.zeros(dim or n_arms)
 
-    def memory_for(self, n_arms: int) -> Floats:
+    def memory_for(self, n_arms: int, horizon: int) -> Floats:
         """The memory (M,) at the beginning of an episode."""
         given = self.memory(n_arms) if callable(self.memory) else self.memory
         if np.ndim(given) == 0 and not callable(self.memory):

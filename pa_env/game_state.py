@@ -104,7 +104,8 @@ class GameState:
         rules["kind"], rules["maximises"] = Kind.PYTHON, True  # its arms are forced
         if isinstance(agent, ScriptedAgent | CompiledAgent):
             agent.write_rules(rules, self.n_arms, self.dim)
-            self._initial, self._memory = agent.initial_for(self.n_arms, self.dim), agent.memory_for(self.n_arms)
+            self._initial = agent.initial_for(self.n_arms, self.dim)
+            self._memory = agent.memory_for(self.n_arms, self.horizon)
         if rules["c0"][0] > 0.0:
             self.arrays = self.arrays._replace(exploring=np.zeros(self.copies, record_type(Exploring)))
         if rules["kind"][0] not in GREEDY:

@@ -32,7 +32,7 @@ def compile_function(function: Callable[..., Any], signature: Any) -> Any:
         signature: what it takes, and returns if it says so.
     """
     refuse_randomness(function)
-    made: Any = compiled(function)
+    made: Any = compiled(function, no_cfunc_wrapper=False)
     try:
         with compilation():
             made.compile(signature)

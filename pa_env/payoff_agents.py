@@ -13,6 +13,7 @@ import numpy as np
 from pa_env.kernel.layout import Floats, Integers
 
 FEEDBACKS = ("offers", "bandit")
+NEGLIGIBLE = -40.0  # exponent of a weight that rounding would lose beside that of the best arm, which is 1
 SUMS = 2  # the first of the K sums in the memory of ``hedge``, and of the K counts in that of ``holdout``
 
 
@@ -20,7 +21,7 @@ class Functions(NamedTuple):
     """An agent's functions."""
 
     choose: Callable[..., int]
-    learn: Callable[..., None] | None  # what it does beside keeping its means
+    learn: Callable[..., None] | None  # what it does beside keeping its means, if its feedback is "bandit"
     memory: Callable[[Any, int], Floats]  # of a scripted agent and the number of arms
 
 
@@ -28,37 +29,43 @@ class Functions(NamedTuple):
 
 
 def hedge_memory(agent: Any, n_arms: int) -> Floats:
-    """Its rate, whether its feedback is "bandit", then K sums of payoffs, and K probabilities of this round."""
-    return np.array([agent.rate, agent.feedback == "bandit", *[0.0] * (2 * n_arms)])
+    """Its rate, whether its feedback is "bandit", then K sums of payoffs, and K weights of this round."""
+    bandit = agent.feedback == "bandit"
+    rate = agent.rate * math.sqrt(math.log(n_arms) / (n_arms if bandit else 1))
+    return np.array([rate, bandit, *[0.0] * (2 * n_arms)])
 
 
 def hedge_choose(memory: Floats, means: Floats, counts: Integers, offer: Floats, t: int, u: float) -> int:
     """Draw an arm by multiplicative weights on the payoffs before this round; then note the offer."""
     n_arms, bandit, highest, total = offer.size, memory[1] > 0.0, -np.inf, 0.0
-    rate = memory[0] * math.sqrt(math.log(n_arms) / (n_arms * t if bandit else t))
-    mixed = min(1.0, n_arms * rate) if bandit else 0.0
-    law = SUMS + n_arms
+    sums, weights = memory[SUMS : SUMS + n_arms], memory[SUMS + n_arms : SUMS + 2 * n_arms]
+    rate, rounds = memory[0] / math.sqrt(t), 0.0 if bandit else t - 1.0
     for a in range(n_arms):
-        memory[law + a] = memory[SUMS + a] + (0.0 if bandit else (t - 1) * means[a])
-        highest = max(highest, memory[law + a])
+        weights[a] = sums[a] + rounds * means[a]
+        highest = max(highest, weights[a])
     for a in range(n_arms):
-        memory[law + a] = math.exp(rate * (memory[law + a] - highest))
-        total += memory[law + a]
-    arm, left = n_arms, u
-    for a in range(n_arms):
-        memory[law + a] = (1.0 - mixed) * memory[law + a] / total + mixed / n_arms
-        left -= memory[law + a]
-        if left < 0.0 and arm == n_arms:
-            arm = a
-        if not bandit:
-            memory[SUMS + a] += offer[a]
-    return min(arm, n_arms - 1)
+        exponent = rate * (weights[a] - highest)
+        weights[a] = 1.0 if exponent == 0.0 else math.exp(exponent) if exponent > NEGLIGIBLE else 0.0
+        total += weights[a]
+    if bandit:  # probabilities, which `learn` needs
+        mixed = min(1.0, n_arms * rate)
+        for a in range(n_arms):
+            weights[a] = (1.0 - mixed) * weights[a] / total + mixed / n_arms
+        total = 1.0
+    else:
+        for a in range(n_arms):
+            sums[a] += offer[a]
+    left = u * total
+    for a in range(n_arms - 1):
+        left -= weights[a]
+        if left < 0.0:
+            return a
+    return n_arms - 1
 
 
 def hedge_learn(memory: Floats, means: Floats, counts: Integers, arm: int, reward: float, paid: float) -> None:
-    """Add the payoff of an arm, divided by the probability with which it was played, if the feedback is "bandit"."""
-    if memory[1] > 0.0:
-        memory[SUMS + arm] += (reward + paid) / memory[SUMS + counts.size + arm]
+    """Add the payoff of an arm, divided by the probability with which it was played; of feedback "bandit" alone."""
+    memory[SUMS + arm] += (reward + paid) / memory[SUMS + counts.size + arm]
 
 
 # ----------------------------------------------------------------------------------------- follow the leader
@@ -90,19 +97,18 @@ def holdout_memory(agent: Any, n_arms: int) -> Floats:
 
 def holdout_choose(memory: Floats, means: Floats, counts: Integers, offer: Floats, t: int, u: float) -> int:
     """The greedy arm, unless it is refused for its own favourite."""
-    greedy = favourite = 0
-    for a in range(1, offer.size):
-        greedy = a if means[a] + offer[a] > means[greedy] + offer[greedy] else greedy
-        favourite = a if means[a] > means[favourite] else favourite
-    rival = -np.inf
+    greedy, favourite, best, second = 0, 0, -np.inf, -np.inf
     for a in range(offer.size):
-        if a != greedy:
-            rival = max(rival, means[a] + offer[a])
-    paid_enough = means[greedy] + offer[greedy] - rival >= memory[0]
-    if greedy != favourite and not paid_enough and memory[SUMS + greedy] < memory[1]:
-        memory[SUMS + greedy] += 1.0
-        return favourite
-    return greedy
+        favourite = a if means[a] > means[favourite] else favourite
+        value = means[a] + offer[a]
+        if value > best:
+            greedy, best, second = a, value, best
+        else:
+            second = max(second, value)
+    if greedy == favourite or best - second >= memory[0] or memory[SUMS + greedy] >= memory[1]:
+        return greedy
+    memory[SUMS + greedy] += 1.0
+    return favourite
 
 
 HEDGE = Functions(hedge_choose, hedge_learn, hedge_memory)

@@ -71,6 +71,7 @@ from pa_env.kernel.compiling import address
 from pa_env.kernel.layout import Exploration, Floats, Integers, Order, Records, Rules, Ties
 from pa_env.kernel.other_agents import Kind, types_memory
 from pa_env.payoff_agents import FEEDBACKS, HEDGE, HOLDOUT, LEADER, Functions
+from pa_env.trained_agents import POLICY, load_agent
 
 TIES = {member.name.lower().replace("_", "-"): member for member in Ties}
 EXPLORATIONS = {
@@ -92,6 +93,7 @@ class AgentDeclaration:
     linear_only: bool = False  # whether rewards must be linear
     iid_only: bool = False  # whether they must not be
     low_regret: bool = False  # whether its own regret is sublinear
+    blind: bool = False  # whether it plays before it sees the offer
     functions: Functions | None = None  # that the kernel calls (Kind.FUNCTIONS)
 
 
@@ -121,10 +123,11 @@ AGENTS = {
         Kind.FUNCTIONS,
         "learns from what it was paid before, by multiplicative weights",
         {"rate": 1.0, "feedback": "offers"},
+        blind=True,
         functions=HEDGE,
     ),
     "follow-the-leader": AgentDeclaration(
-        Kind.FUNCTIONS, "plays the arm that would have paid it most before", functions=LEADER
+        Kind.FUNCTIONS, "plays the arm that would have paid it most before", blind=True, functions=LEADER
     ),
     "holdout": AgentDeclaration(
         Kind.FUNCTIONS,
@@ -269,7 +272,8 @@ class ScriptedAgent:
         """Write the addresses of its functions, and of the user's exploration function, in this process."""
         functions = self.declaration.functions
         if functions is not None:
-            learn = functions.learn and compile_own("learn", functions.learn)
+            told = functions.learn is not None and self.feedback == "bandit"  # whole offers are noted by `choose`
+            learn = compile_own("learn", functions.learn) if told else None
             write_functions(rules, compile_own("choose", functions.choose), learn)
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 
@@ -297,7 +301,7 @@ class ScriptedAgent:
             )
         return np.broadcast_to(values, (size,)).copy()  # writeable, so that compiled code is the same for all
 
-    def memory_for(self, n_arms: int) -> Floats:
+    def memory_for(self, n_arms: int, horizon: int) -> Floats:
         """Return its memory (M,) in the kernel at the beginning of an episode."""
         if self.declaration.functions is not None:
             return self.declaration.functions.memory(self, n_arms)
@@ -376,12 +380,13 @@ def make_agent(name: str, **parameters: Any) -> ScriptedAgent:
 def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
     """The agent that ``agent=`` stands for."""
     if isinstance(agent, str):
-        return make_agent(agent)
+        return load_agent(agent) if agent.endswith(POLICY) else make_agent(agent)
     # `means` may be set by reset only: the game looks for it then.
     missing = [name for name in ("reset", "choose", "learn") if not callable(getattr(agent, name, None))]
     if isinstance(agent, ScriptedAgent | CompiledAgent) or not missing:
         return agent
     raise TypeError(
-        f"agent = {short(agent)} must be a name ({', '.join(AGENTS)}), the result of pa_env.make_agent, a"
-        f" pa_env.CompiledAgent, or an object with reset, choose, learn and means; it lacks {', '.join(missing)}"
+        f"agent = {short(agent)} must be a name ({', '.join(AGENTS)}), a policy file, the result of"
+        " pa_env.make_agent, a pa_env.CompiledAgent, or an object with reset, choose, learn and means; it lacks"
+        f" {', '.join(missing)}"
     )

@@ -112,7 +112,7 @@ def test_the_demo_shows_refusals_and_acceptances(run: Run) -> None:
 
 def test_the_benchmark_takes_the_principal_of_the_example(tmp_path: Path) -> None:
     spec = f"{EXAMPLES / 'own_principal.py'}:Sampler"
-    options = ["--task", "tiny", "--principal", spec, "--seeds", "1", "--workers", "1", "--out", str(tmp_path / "out")]
+    options = ["--task", "smoke", "--principal", spec, "--seeds", "1", "--workers", "1", "--out", str(tmp_path / "out")]
     shown = CliRunner().invoke(app, ["run", *options])
     assert shown.exit_code == 0, shown.output
     assert "sampler" in shown.output

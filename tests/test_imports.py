@@ -18,7 +18,7 @@ LAYERS = (
     ("pa_env*",),
     ("baselines.principal", "baselines.files", "baselines.pictures", "baselines.specs", "baselines.text"),
     ("baselines.scripted*", "baselines.exact"),
-    ("baselines.rl.policy_file", "baselines.rl.trained", "baselines.rl.view", "baselines.rl.models"),
+    ("baselines.rl.agent_seat", "baselines.rl.trained", "baselines.rl.view", "baselines.rl.models"),
     ("baselines.registry",),
     ("baselines.trace",),
     ("baselines.episodes",),

@@ -16,6 +16,7 @@ Inside::
     formatting.py  numbers as text
     summaries.py   scores, curves and behaviour of a benchmark's principals
     standings.py   who is best, how surely; all principals in all tasks; the leaderboard
+    submission.py  what is checked before others' results enter a leaderboard
     tables.py      tables for terminals, pages and papers
     figures.py     figures of a task, and heat maps
     page.py        one HTML page

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.episodes import Episodes, settings
+from baselines.episodes import Episodes
 from baselines.registry import resolve
 from baselines.specs import is_user_code
+from baselines.tasks import Task, settings
 from pa_env.checks import short
 from pa_env.kernel.layout import NOT_ALWAYS, SCORES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from baselines.tasks import Task
 
 ROUNDS = 2**18  # of a block, at most, unless one episode alone has more
 LONGEST_NAME = 80  # of a task or a principal in a file's name
@@ -47,7 +47,7 @@ class Block:
         trace: file for a trace of every round; None: no trace.
     """
 
-    task: "Task"
+    task: Task
     principal: str
     seeds: Sequence[int]
     trace: Path | None = None
@@ -71,7 +71,7 @@ class Block:
         return dict(zip(LABELS, named, strict=True)) | sizes
 
 
-def blocks_of(task: "Task", principal: str, seeds: Sequence[int]) -> Iterator[Block]:
+def blocks_of(task: Task, principal: str, seeds: Sequence[int]) -> Iterator[Block]:
     """The seeds in blocks; the last may be a part of one."""
     size = 2 ** max(0, (ROUNDS // task.horizon).bit_length() - 1)
     for first in range(0, len(seeds), size):

@@ -156,7 +156,12 @@ def losses_per_round(summary: pd.DataFrame, score: str = "regret", columns: str 
     )
 
 
-def heat_map(panels: Mapping[str, pd.DataFrame], title: str, marks: Mapping[str, pd.DataFrame] | None = None) -> Figure:
+def heat_map(
+    panels: Mapping[str, pd.DataFrame],
+    title: str,
+    marks: Mapping[str, pd.DataFrame] | None = None,
+    label: str = "loss per round",
+) -> Figure:
     """Draw panels of loss per round side by side, on a logarithmic scale.
 
     Args:
@@ -164,6 +169,7 @@ def heat_map(panels: Mapping[str, pd.DataFrame], title: str, marks: Mapping[str,
             is not played.
         title: of the figure.
         marks: by title, what is added to the numbers of its panel, of the same shape; None: nothing.
+        label: what the numbers are.
     """
     tallest, widest = (max(panel.shape[axis] for panel in panels.values()) for axis in (0, 1))
     size = ((3.6 + 0.52 * widest) * len(panels), 1.6 + 0.3 * tallest)
@@ -185,6 +191,6 @@ def heat_map(panels: Mapping[str, pd.DataFrame], title: str, marks: Mapping[str,
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         axes.set_title(name, fontsize=9)
-    figure.colorbar(image, ax=figure.axes, label="loss per round", shrink=0.7)
+    figure.colorbar(image, ax=figure.axes, label=label, shrink=0.7)
     figure.suptitle(title, fontsize=11)
     return figure

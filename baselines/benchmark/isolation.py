@@ -12,9 +12,9 @@ import numpy as np
 
 from baselines.benchmark.blocks import Block, BlockResult, read_table
 from baselines.benchmark.pool import Worker
-from baselines.episodes import settings
 from baselines.registry import resolve
 from baselines.specs import is_user_code
+from baselines.tasks import settings
 from pa_env.checks import UNBOUNDED
 from pa_env.game import Game
 from pa_env.kernel.layout import ARM, REWARD, SCORES, Floats

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from baselines.benchmark import pool
 from baselines.benchmark.blocks import Block, blocks_of, episodes_of
 from baselines.registry import Description, describe, resolve_agent, resolve_instance
-from baselines.specs import is_user_code, parse
+from baselines.specs import is_policy, is_user_code, parse
 from baselines.tasks import DEFAULT_AGENTS, Task, setting
 from pa_env.checks import known, whole
 from pa_env.instances import source
@@ -71,7 +71,11 @@ def _look(blocks: Sequence[Block]) -> dict[str, Description]:
         named = ((block.task.agent, "agent"), (block.task.instance, "instance"), (block.principal, "principal"))
         try:
             episodes_of(block).begin(block.seeds[0])
-            found |= {spec: describe(spec, what) for spec, what in named if what == "principal" or is_user_code(spec)}
+            found |= {
+                spec: describe(spec, what)
+                for spec, what in named
+                if what == "principal" or is_user_code(spec) or is_policy(spec)
+            }
         except (Exception, SystemExit) as error:
             why = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
             raise ValueError(f"{block.principal} can't play task {block.task.name}: {why}") from error
@@ -89,7 +93,7 @@ def own_task(agent: str | None, instance: str, n_arms: int | None, horizon: int,
         dim: dimensions, if rewards are linear; None: as many as the instance has, or 3.
     """
     whole("horizon", horizon, 2)
-    if agent is not None and not is_user_code(agent):
+    if agent is not None and not (is_user_code(agent) or is_policy(agent)):
         known("agent", parse(agent, "agent").place, AGENTS)
     named = (agent, instance, n_arms, dim)
     own = is_user_code(instance) or (agent is not None and is_user_code(agent))

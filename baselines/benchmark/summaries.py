@@ -43,11 +43,11 @@ def privileged(label: str) -> bool:
 def ignores_beliefs(agent: str) -> bool:
     """True for an agent (its label) that does not act on the beliefs which R_T is measured against.
 
-    Such agents keep their own regret low by bonuses, samples or weights. An oracle for the beliefs then overpays or is
-    refused, and R_T says little: principals are ranked by utility alone.
+    Such agents keep their own regret low by bonuses, samples or weights, or play before they see the offer. An oracle
+    for the beliefs then overpays or is refused, and R_T says little: principals are ranked by utility alone.
     """
     name = agent.split(",")[0]
-    return name in AGENTS and AGENTS[name].low_regret
+    return name in AGENTS and (AGENTS[name].low_regret or AGENTS[name].blind)
 
 
 def ranking_score(agent: str, horizon: int) -> str:

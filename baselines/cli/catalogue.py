@@ -2,13 +2,25 @@
 
 import inspect
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from baselines.registry import PRINCIPALS, parameters
 from baselines.tasks import SUITES, tasks
 from pa_env.instances import FAMILIES
 from pa_env.scripted_agents import AGENTS
+
+ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`")  # of reStructuredText, as in docstrings
+SUITES_ABOUT = {
+    "default": "What `pa-bench run` plays without a task: short games, and long ones with the paper's agents.",
+    "short": "Up to 1,000 rounds, where principals can be trained.",
+    "table-1": "The agents of Liu & Ratliff's Table 1, in games of 10,000 rounds to a million.",
+    "who-wins": "The paper's agents and those that keep their own regret low, in games of three lengths.",
+    "tiny": "Two arms and up to ten rounds, where the exact optimum is known.",
+    "smoke": "50 rounds, to try a command.",
+    "all": "Every task but smoke.",
+}
 
 
 class Item(NamedTuple):
@@ -20,17 +32,26 @@ class Item(NamedTuple):
     about: str
 
 
-def items(suite: str) -> Iterator[Item]:
-    """Everything; of the tasks, those of a suite."""
-    for task in tasks(suite):
+def items(suite: str | None = None, everything: bool = False) -> Iterator[Item]:
+    """Everything that has a name but the tasks, which are many.
+
+    Args:
+        suite: list its tasks instead.
+        everything: list all tasks too.
+    """
+    if suite is None:
+        for name, members in SUITES.items():
+            yield Item("suite", name, f"{len(members)} task{'s' * (len(members) > 1)}", SUITES_ABOUT[name])
+    for task in tasks(suite or "all") if suite or everything else ():
         yield Item("task", task.name, f"{len(task.principals)} principals, {task.seeds} seeds", task.probes)
-    for name, members in SUITES.items():
-        yield Item("suite", name, f"{len(members)} tasks", "")
+    if suite is not None:
+        return
     for name, kind in PRINCIPALS.items():
         taken = [
             each.name if each.default is each.empty else f"{each.name}={each.default}" for each in parameters(name)
         ]
-        yield Item("principal", name, ", ".join(taken), (inspect.getdoc(kind) or "").split("\n")[0])
+        about = ROLE.sub(r"\1", (inspect.getdoc(kind) or "").split("\n")[0])
+        yield Item("principal", name, ", ".join(taken), about)
     for name, agent in AGENTS.items():
         taken = [f"{each}={default}" for each, default in agent.parameters.items()]
         yield Item("agent", name, ", ".join(taken), f"The agent {agent.about}.")
@@ -38,12 +59,25 @@ def items(suite: str) -> Iterator[Item]:
         yield Item("instance", name, "", f"{family.about[0].upper()}{family.about[1:]}.")
 
 
-def show(suite: str, as_json: bool) -> None:
-    """Print everything: as JSON, as a table on a terminal, or as a line for each item."""
+def completion(*kinds: str) -> Callable[[str], list[tuple[str, str]]]:
+    """Return what completes a value on the command line: names of these kinds, with what they are."""
+
+    def complete(incomplete: str) -> list[tuple[str, str]]:
+        return [
+            (item.name, item.about)
+            for item in items(everything=True)
+            if item.kind in kinds and item.name.startswith(incomplete)
+        ]
+
+    return complete
+
+
+def show(suite: str | None, everything: bool, as_json: bool) -> None:
+    """Print items: as JSON, as a table on a terminal, or as a line for each."""
     from rich.console import Console
     from rich.table import Column, Table
 
-    listed, console = list(items(suite)), Console()
+    listed, console = list(items(suite, everything)), Console()
     if as_json:
         print(json.dumps([item._asdict() for item in listed], indent=2))
     elif not console.is_terminal:
@@ -53,3 +87,5 @@ def show(suite: str, as_json: bool) -> None:
         for item in listed:
             table.add_row(*item)
         console.print(table)
+        if suite is None and not everything:
+            console.print("Tasks: pa-bench list --suite NAME, or --all.")

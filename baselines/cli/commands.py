@@ -12,6 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from baselines.cli.catalogue import completion
+from baselines.extras import missing
 from baselines.text import plain
 
 try:
@@ -23,6 +25,7 @@ except ImportError:
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
+TASKS, PRINCIPALS, AGENTS, INSTANCES = map(completion, ("task", "principal", "agent", "instance"))
 WORKERS = typer.Option(None, min=1, help="Processes on this machine; default: one for each core.")
 
 
@@ -51,7 +54,7 @@ def plain_errors() -> Iterator[None]:
         typer.echo(plain(f"Error: {error}", keep="\n"), err=True)
         raise typer.Exit(1) from None
     except ModuleNotFoundError as error:
-        typer.echo(f"Error: {error}; commands need the extras [bench], [train] or [ray]", err=True)
+        typer.echo(f"Error: {missing(error)}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         typer.echo("Stopped. Files on disk are complete, and commands that resume continue from there.", err=True)
@@ -92,12 +95,20 @@ def _read_config(context: typer.Context, path: Path | None) -> Path | None:
 @app.command()
 def run(
     context: typer.Context,
-    task: list[str] = typer.Option([], help="A task or a suite, default: the suite default; may be given again."),
-    principal: list[str] = typer.Option(
-        [], help="A principal, see above; may be given again. Default: each task's own."
+    task: list[str] = typer.Option(
+        [],
+        help="A task or a suite, default: the suite default; may be given again.",
+        autocompletion=completion("suite", "task"),
     ),
-    agent: str | None = typer.Option(None, help="The agent; with the next four options, in place of a task."),
-    instance: str | None = typer.Option(None, help="A family of instances, or your own. Default: uniform."),
+    principal: list[str] = typer.Option(
+        [], help="A principal, see above; may be given again. Default: each task's own.", autocompletion=PRINCIPALS
+    ),
+    agent: str | None = typer.Option(
+        None, help="The agent; with the next four options, in place of a task.", autocompletion=AGENTS
+    ),
+    instance: str | None = typer.Option(
+        None, help="A family of instances, or your own. Default: uniform.", autocompletion=INSTANCES
+    ),
     arms: int | None = typer.Option(None, min=1, help="Number of arms. Default: the instance's own, or 5."),
     horizon: int | None = typer.Option(None, min=2, help="Rounds. Default: 1000."),
     dim: int | None = typer.Option(None, min=1, help="Dimensions, if rewards are linear."),
@@ -113,7 +124,7 @@ def run(
         None,
         is_eager=True,
         callback=_read_config,
-        help='TOML file with options that are not given here, as in task = ["tiny"].',
+        help='TOML file with options that are not given here, as in task = ["smoke"].',
     ),
     isolated: bool = typer.Option(
         False,
@@ -134,13 +145,13 @@ def run(
 
     Example: pa-bench run --agent own.py:Stubborn --instance misaligned --arms 4 --horizon 500
     """
-    from dataclasses import replace
-
-    from baselines.benchmark import report, sweep
-    from baselines.benchmark.plan import make_plan, own_task
-    from baselines.tasks import tasks
-
     with plain_errors():
+        from dataclasses import replace
+
+        from baselines.benchmark import report, sweep
+        from baselines.benchmark.plan import make_plan, own_task
+        from baselines.tasks import tasks
+
         parts = {"agent": agent, "instance": instance, "arms": arms, "horizon": horizon, "dim": dim}
         custom = [f"--{name}" for name, value in parts.items() if value is not None]
         if task and custom:
@@ -183,9 +194,9 @@ def report(
 
     Example: pa-bench report results/benchmark
     """
-    from baselines.benchmark import report as reporting
-
     with plain_errors():
+        from baselines.benchmark import report as reporting
+
         if json or format is not None:
             typer.echo(reporting.render(directory, "json" if json else str(format)), nl=False)
             return
@@ -198,17 +209,18 @@ def report(
 
 @app.command("list")
 def list_names(
-    suite: str = typer.Option("all", help="Only the tasks of this suite."),
+    suite: str | None = typer.Option(None, help="List the tasks of this suite.", autocompletion=completion("suite")),
+    everything: bool = typer.Option(False, "--all", help="List every task too."),
     json: bool = AS_JSON,
 ) -> None:
-    """List tasks, suites, principals, agents and families of instances, with parameters. In a pipe: one line each.
+    """List suites of tasks, principals, agents and families of instances, with parameters. In a pipe: one line each.
 
     Example: pa-bench list --suite default
     """
     from baselines.cli.catalogue import show
 
     with plain_errors():
-        show(suite, json)
+        show(suite, everything, json)
 
 
 @app.command()
@@ -216,9 +228,13 @@ def play(
     seat: str = typer.Option("principal", help="Which player you are: principal or agent."),
     arms: int | None = typer.Option(None, min=2, help="Number of arms. Default: the instance's own, or 3."),
     horizon: int = typer.Option(20, min=2, help="Rounds."),
-    agent: str = typer.Option("empirical-mean", help="Your opponent if you are the principal: a name or your own."),
-    instance: str = typer.Option("uniform", help="A family of instances, or your own."),
-    principal: str = typer.Option("profit-target", help="Your opponent if you are the agent: a name or your own."),
+    agent: str = typer.Option(
+        "empirical-mean", help="Your opponent if you are the principal: a name or your own.", autocompletion=AGENTS
+    ),
+    instance: str = typer.Option("uniform", help="A family of instances, or your own.", autocompletion=INSTANCES),
+    principal: str = typer.Option(
+        "profit-target", help="Your opponent if you are the agent: a name or your own.", autocompletion=PRINCIPALS
+    ),
     seed: int = typer.Option(0, min=0, help="Of the game; on the page, of the first one."),
     web: bool = typer.Option(False, "--web", help="Play as the principal on a page in your browser."),
     keep: Path | None = typer.Option(None, help="With --web: a Parquet file for all rounds of finished games."),
@@ -229,9 +245,9 @@ def play(
 
     Example: pa-bench play --web --keep games.parquet
     """
-    from baselines.cli import play as table
-
     with plain_errors():
+        from baselines.cli import play as table
+
         if web or keep:
             if not web or seat != "principal":
                 raise ValueError("--keep needs --web, and --web needs --seat principal: change one of them")
@@ -248,48 +264,66 @@ def play(
 
 @app.command()
 def train(
-    task: list[str] = typer.Option([], help="A task to train on, e.g. k5-t200-uniform; several may be given."),
-    agent: str = typer.Option("empirical-mean", help="The agent; with the next three options, in place of a task."),
-    instance: str = typer.Option("uniform", help="A family of instances, or your own."),
+    task: list[str] = typer.Option(
+        [], help="A task to train on, e.g. k5-t200-uniform; several may be given.", autocompletion=TASKS
+    ),
+    agent: str = typer.Option(
+        "empirical-mean", help="The agent; with the next three options, in place of a task.", autocompletion=AGENTS
+    ),
+    instance: str = typer.Option("uniform", help="A family of instances, or your own.", autocompletion=INSTANCES),
     arms: int = typer.Option(5, min=1, help="Number of arms."),
     horizon: int = typer.Option(200, min=2, help="Rounds of an episode."),
-    objective: str = typer.Option("utility", help="utility, or regret for R_T."),
+    seat: str = typer.Option("principal", help="Who is trained: principal or agent."),
+    against: str = typer.Option("profit-target", help="The principal that an agent is trained against."),
+    objective: str = typer.Option("utility", help="utility, or regret for R_T; of an agent its own utility, R + pi."),
     steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
     constant: list[str] = typer.Option(
         [], "--set", help="A constant, as in learning_rate=1e-3 or deep=true: of PPO or baselines.rl.training.Settings."
     ),
-    warm_up: list[str] = typer.Option([], help="A task for the first part of the rounds; several may be given."),
+    warm_up: list[str] = typer.Option(
+        [], help="A task for the first part of the rounds; several may be given.", autocompletion=TASKS
+    ),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
 ) -> None:
-    """Train a principal from scratch by reinforcement learning, and compare it with the scripted ones.
+    """Train a principal or an agent from scratch by reinforcement learning, and compare it with the scripted ones.
 
     Example: pa-bench train --task k5-t200-uniform --steps 8000000 --seed 0 --out results/ppo
+
+    Example: pa-bench train --seat agent --against profit-target --task k3-t200-uniform --steps 1000000
     """
     with plain_errors():
         from baselines import compare
         from baselines.rl import training
-        from baselines.rl.evaluate import TRIAL_SEEDS
+        from baselines.rl.evaluate import TRIAL_SEEDS, payoff_table
         from baselines.specs import parse
+        from pa_env.checks import known
+        from pa_env.trained_agents import load_agent
 
+        known("seat", seat, ("principal", "agent"))
         options = parse(",".join(["train", *constant]), "--set").parameters
         options |= {"objective": objective, "steps": steps, "seed": seed, "warm_up": tuple(warm_up)}
+        options["against"] = against if seat == "agent" else ""
         tasks = tuple(task) or (training.game(agent, instance, arms, horizon),)
         settings = training.settings_of(tasks, options)
         policy = training.train(settings, out)
         seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
         for each in settings.tasks:
-            scripts = {spec: spec for spec in each.principals}
-            typer.echo(compare({"trained": str(policy)} | scripts, task=each, seeds=seeds))
+            if settings.against:
+                agents = {"trained": load_agent(policy)} | {name: name for name in training.AGENTS}
+                typer.echo(payoff_table(against, agents, each, seeds))
+            else:
+                scripts = {spec: spec for spec in each.principals}
+                typer.echo(compare({"trained": str(policy)} | scripts, task=each, seeds=seeds))
         typer.echo(f"learning curve: {out / 'curve.png'}")
         typer.echo(f"policy: {policy}")
 
 
 @app.command()
 def tune(
-    principal: str = typer.Argument(help="profit-target, bracket-ucb or particle."),
-    task: str = typer.Option("all", help="short, long, all or tiny."),
+    principal: str = typer.Argument(help="profit-target, bracket-ucb, particle or free-fall."),
+    task: str = typer.Option("all", help="short, long, all, paid or tiny."),
     trials: int = typer.Option(50, min=1, help="Finished trials in all; an interrupted search resumes."),
     storage: Path = typer.Option(Path("results/tune.sqlite3"), help="File of the search, an SQLite database."),
 ) -> None:
@@ -297,9 +331,9 @@ def tune(
 
     Example: pa-bench tune profit-target --task short --trials 20
     """
-    from baselines import tuning
-
     with plain_errors():
+        from baselines import tuning
+
         tuning.show(principal, task, trials, storage)
 
 
@@ -313,9 +347,9 @@ def speed(
 
     Example: pa-bench speed --only held --against ../before
     """
-    from baselines.speed import table
-
     with plain_errors():
+        from baselines.speed import table
+
         table.show(only, repeats, against)
 
 
@@ -323,14 +357,27 @@ def speed(
 def leaderboard(
     directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
     out: Path = typer.Option(Path("LEADERBOARD.md"), help="File to write."),
+    submit: bool = typer.Option(
+        False,
+        "--submit",
+        help="Write nothing: check that committed code played the folder, play a sample of it again, and print the"
+        " rows to add to docs/submissions.md. Runs the code of principals that do not come with the package.",
+    ),
 ) -> None:
-    """Rank the principals of every task in a Markdown file.
+    """Rank the principals of every task in a Markdown file, or check a folder that is to enter a leaderboard.
 
     Example: pa-bench leaderboard results/benchmark --out LEADERBOARD.md
-    """
-    from baselines.benchmark.standings import write_leaderboard
 
+    Example: pa-bench leaderboard --submit results/mine
+    """
     with plain_errors():
+        if submit:
+            from baselines.benchmark.submission import check_submission
+
+            typer.echo(check_submission(directory))
+            return
+        from baselines.benchmark.standings import write_leaderboard
+
         write_leaderboard(directory, out)
     typer.echo(f"leaderboard: {out}")
 

@@ -1,4 +1,4 @@
-"""What each part of the paper's principals is for: it is left out, and regret and broken lemmas are counted.
+"""Ablations: each part of the paper's principals is left out, and regret and broken lemmas are counted.
 
 The variants are in :mod:`baselines.scripted.paper.ablations`, the counts in :mod:`baselines.reproduce.lemma_counts`.
 All play with practical constants, since with the paper's the first phases hide most of what a part does.
@@ -8,26 +8,31 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
 from baselines.benchmark import tables
-from baselines.benchmark.formatting import p_value
-from baselines.benchmark.statistics import FEWEST, TOO_FEW
+from baselines.benchmark.statistics import TOO_FEW
 from baselines.registry import PRINCIPALS
 from baselines.reproduce import lemma_counts
-from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Measurement, Study, mean_text
+from baselines.reproduce.claim import (
+    PRACTICAL,
+    TESTED,
+    Cell,
+    CellScores,
+    Claim,
+    Evidence,
+    Measurement,
+    Study,
+    mean_text,
+    verdicts,
+)
 from baselines.reproduce.lemma_counts import C0, Count
 from baselines.scripted.paper import ablations as variants
 from baselines.tasks import Task, setting
-from pa_env.kernel.layout import Floats
 
 MODULE = "baselines.scripted.paper.ablations"
 SEEDS, QUICK_SEEDS, QUICK_HORIZON = 30, 10, 2000
 COUNTED, QUICK_COUNTED = 50, 5
-LEVEL = 0.05  # of all verdicts together
-PRACTICAL = ",constants=practical"
 TARGETING = f"exploratory,c0={C0:g},exploration=target"
 
 
@@ -57,7 +62,7 @@ class Ablation:
         return replace(setting(self.agent, instance, 5, horizon, dim=self.dim), curve=False)
 
     def counts(self, study: Study) -> dict[str, list[Measurement]]:
-        """By agent, how often the lemma is broken with the part and without it; the usual agent that explores too."""
+        """Counts of the broken lemma with the part and without it, by agent; the usual agent that explores too."""
         runs, horizon = (QUICK_COUNTED, QUICK_HORIZON) if study.quick else (COUNTED, self.counted_at)
         agents = {self.agent: ()} | ({"exploratory": (lemma_counts.MILD,)} if self.agent == TARGETING else {})
         return {
@@ -134,12 +139,12 @@ ABLATIONS = (
 
 
 def horizons(ablation: Ablation, study: Study) -> tuple[int, ...]:
-    """At which it is played."""
+    """Horizons of an ablation."""
     return (QUICK_HORIZON,) if study.quick else ablation.horizons
 
 
 def seeds(study: Study) -> int:
-    """Of each cell."""
+    """Seeds of each cell."""
     return QUICK_SEEDS if study.quick else study.seeds or SEEDS
 
 
@@ -153,38 +158,13 @@ def plan(study: Study) -> Iterator[Cell | Measurement]:
             yield from pair
 
 
-def corrected(p_values: Floats) -> Floats:
-    """p-values (n,) corrected by Holm's method for asking n questions at once; nan stays nan.
-
-    >>> corrected(np.array([0.01, 0.04, 0.03])).round(2).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    adjusted = np.full(p_values.shape, np.nan)
-    order = [i for i in p_values.argsort() if not np.isnan(p_values[i])]
-    factors = np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(p_values[order] * factors))
-    return adjusted
-
-
-def p_value_of(difference: Floats) -> float:
-    """Two-sided p-value of Student's test that the mean of paired differences (seeds,) is 0; nan for too few."""
-    if difference.size < FEWEST:
-        return np.nan
-    return float(stats.ttest_1samp(difference, 0).pvalue) if np.ptp(difference) else float(difference[0] == 0)
-
-
 def regrets(scores: CellScores, study: Study) -> pd.DataFrame:
-    """R_T/T with and without each part, and the paired difference; the verdicts hold all at once with 95%."""
-    rows, p_values, means = [], [], []
+    """R_T/T with and without each part, the paired difference, and a verdict."""
+    rows, differences = [], []
     for ablation in ABLATIONS:
         for horizon in horizons(ablation, study):
-            task = ablation.task(horizon)
-            planned = seeds(study)
-            both = [scores.score(task, spec)[:planned] / horizon for spec in ablation.specs()]
-            with_part, without = (values[: min(map(len, both))] for values in both)
-            difference = without - with_part
-            p_values.append(p_value_of(difference))
-            means.append(difference.mean())
+            with_part, without = scores.per_round(ablation.task(horizon), ablation.specs(), seeds(study))
+            differences.append(without - with_part)
             rows.append(
                 {
                     "left out": ablation.part,
@@ -193,20 +173,15 @@ def regrets(scores: CellScores, study: Study) -> pd.DataFrame:
                     "T": f"{horizon:.0e}",
                     "R_T/T with it": mean_text(with_part),
                     "without it": mean_text(without),
-                    "difference": mean_text(difference),
-                    "verdict": "–",
-                    "seeds": str(difference.size),
+                    "difference": mean_text(differences[-1]),
+                    "seeds": str(with_part.size),
                 }
             )
-    for row, p, mean in zip(rows, corrected(np.array(p_values)), means, strict=True):
-        if not np.isnan(p):
-            side = "worse without" if mean > 0 else "better without"
-            row["verdict"] = f"{side if p < LEVEL else 'not separated'} (p {p_value(p)})"
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(verdict=verdicts(differences, "better without", "worse without"))
 
 
 def broken(evidence: Evidence) -> pd.DataFrame:
-    """How often each lemma is broken with and without the part."""
+    """Counts of broken lemmas, with and without each part."""
     rows = []
     for ablation in ABLATIONS:
         for agent, pair in ablation.counts(evidence.study).items():
@@ -239,9 +214,8 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         " outside of games, with answers that keep the premise of the lemma.",
         tables.markdown(broken(evidence), as_is=["lemma"]),
         "## What it costs",
-        "R_T/T, means over seeds with 95% bootstrap intervals; differences are paired. Verdicts are by paired t-tests,"
-        " with p-values that Holm's method corrects for asking all of these questions at once, at 5%. A broken lemma"
-        " need not cost regret at these horizons. " + TOO_FEW,
+        f"R_T/T, means over seeds with 95% bootstrap intervals; differences are paired. {TESTED} A broken lemma need"
+        f" not cost regret at these horizons. {TOO_FEW}",
         tables.markdown(regrets(evidence.scores, study)),
         "The mean of the answers 0 and 1 of a test, compared with 1/2, is their median; what the median replaces is a"
         " single test.",

@@ -1,4 +1,4 @@
-"""What all claims share: each is planned, measured into a folder, and written to a page.
+"""The shape of all claims: each is planned, measured into a folder, and written to a page.
 
 The plan of a claim lists cells (a principal in a task on some seeds) and measurements (what no benchmark keeps). Cells
 are played like a benchmark (:mod:`baselines.benchmark.store`); the value of a measurement is one JSON file. So an
@@ -20,11 +20,11 @@ import numpy as np
 
 from baselines.benchmark import sweep
 from baselines.benchmark.blocks import file_name
-from baselines.benchmark.formatting import bracketed
+from baselines.benchmark.formatting import bracketed, p_value
 from baselines.benchmark.manifest import LIBRARIES, versions
 from baselines.benchmark.plan import Plan, make_plan
 from baselines.benchmark.results import Results, read
-from baselines.benchmark.statistics import estimate
+from baselines.benchmark.statistics import LEVEL, estimate, holm, paired_p_value
 from baselines.files import only_writer, remove_half_written, write_generated, write_whole
 from baselines.tasks import Task
 from pa_env.kernel.layout import Floats
@@ -42,7 +42,7 @@ class Measurement(NamedTuple):
     """A number, or many, that no benchmark keeps."""
 
     name: str
-    """Of its file; no other of the claim has it."""
+    """Names its file; unique in the claim."""
     call: Callable[..., Any]
     """Returns an array, or what JSON can hold."""
     arguments: tuple[Any, ...] = ()
@@ -56,7 +56,7 @@ class Measurement(NamedTuple):
 
 
 class Study(NamedTuple):
-    """How a claim is measured, and where that is kept."""
+    """The size of a measurement, and the folder that keeps it."""
 
     out: Path
     """Folder of the results."""
@@ -65,7 +65,7 @@ class Study(NamedTuple):
     quick: bool = False
     """True for a small version, within seconds."""
     seeds: int | None = None
-    """Of each cell; None: the claim's own numbers."""
+    """Seeds of each cell; None: the claim's own numbers."""
     workers: int | None = None
     """Processes; None: one for each core."""
     quiet: bool = False
@@ -90,6 +90,13 @@ class Study(NamedTuple):
             if not self.quiet:
                 print(f"{measurement.name}: {time.monotonic() - start:.1f} s", file=sys.stderr, flush=True)
         return json.loads(path.read_text())
+
+
+PRACTICAL = ",constants=practical"  # behind a principal's name
+TESTED = (
+    "Verdicts are by paired t-tests, with p-values that Holm's method corrects for asking all of these questions at"
+    " once, at 5%."
+)
 
 
 class CellScores:
@@ -117,16 +124,21 @@ class CellScores:
         up_to = int((runs["seed"].to_numpy() == np.arange(values.size)).sum())
         return values[:up_to]
 
+    def per_round(self, task: Task, principals: Sequence[str], seeds: int, name: str = "regret") -> list[Floats]:
+        """The score divided by T of each of several principals, on the seeds below ``seeds`` that all of them have."""
+        values = [self.score(task, principal, name)[:seeds] / task.horizon for principal in principals]
+        return [each[: min(map(len, values))] for each in values]
+
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured for a claim."""
+    """The results that a page is written from."""
 
     study: Study
     results: Results | None
-    """Of the cells; None if there are none."""
+    """Results of the cells; None if there are none."""
     values: dict[str, Any]
-    """Of the measurements, by their names."""
+    """Values of the measurements, by their names."""
     failures: list[Path]
     """Files that say why blocks failed."""
 
@@ -148,13 +160,13 @@ class Claim:
     """Something that a paper says or that this package says of itself, with the page that shows it."""
 
     name: str
-    """On the command line."""
+    """Name on the command line."""
     title: str
-    """Of the page."""
+    """Title of the page."""
     about: str
     """One sentence, for the help of the command."""
     plan: Callable[[Study], Iterable[Cell | Measurement]]
-    """What is played and measured."""
+    """Lists the cells and measurements."""
     page: Callable[[Evidence, Path], Sequence[str]]
     """The parts of the page in Markdown, below its opening; figures go beside the file that it is given."""
 
@@ -196,9 +208,31 @@ def side_by_side(columns: Iterable[Floats]) -> Floats:
     return table
 
 
+def told_c0(principal: str, c0: float) -> str:
+    """The spec of a principal that is told how much the agent explores, if it takes that."""
+    return f"{principal},c0={c0:g}" if principal.startswith("exploratory") and c0 != 1 else principal
+
+
 def mean_text(values: Floats) -> str:
     """``0.0123 [0.0110, 0.0140]``: the mean of (seeds,) with its interval, if there are enough seeds; – for none."""
     return bracketed(estimate(values), digits=4)
+
+
+def verdicts(differences: Sequence[Floats], lower: str, higher: str) -> list[str]:
+    """On which side of 0 the mean of each array of paired differences is, with its p-value; – for too few seeds.
+
+    p-values are corrected by Holm's method for the number of verdicts.
+
+    Args:
+        differences: (seeds,) each.
+        lower: for a mean that is surely negative.
+        higher: for one that is surely positive.
+    """
+    texts = []
+    for difference, p in zip(differences, holm(np.array([*map(paired_p_value, differences)])), strict=True):
+        side = higher if difference.mean() > 0 else lower
+        texts.append("–" if np.isnan(p) else f"{side if p < LEVEL else 'not separated'} (p {p_value(p)})")
+    return texts
 
 
 def _as_list(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How often a lemma of Liu & Ratliff (ICML 2025) is broken by a principal, over many games.
+"""Counts of broken lemmas of Liu & Ratliff (ICML 2025), over many games of a principal.
 
 Each count plays a principal that is shown the game and keeps notes, so that what it found can be compared with what the
 agent believed at the time.
@@ -26,7 +26,7 @@ from pa_env.scripted_agents import ScriptedAgent, make_agent
 
 
 class Count(NamedTuple):
-    """How many of so many events break a lemma."""
+    """Events that break a lemma, of so many."""
 
     broken: int
     events: int
@@ -130,9 +130,12 @@ def too_few_plays(base: type[Exploratory], runs: int, horizon: int, agent: Scrip
     return Count(sum(principal.log), len(principal.log))
 
 
-def best_arm_lost(base: type[Exploratory], runs: int, horizon: int, agent: ScriptedAgent = TARGETING) -> Count:
+def best_arm_lost(
+    base: type[Elimination | Exploratory], runs: int, horizon: int, agent: str | ScriptedAgent = TARGETING
+) -> Count:
     """lem:optarm_always_active_explore: runs in which the arm with the largest theta + mu is dropped."""
-    _, run = play(base, runs, horizon, agent, c0=agent.c0)
+    told = {} if isinstance(agent, str) else {"c0": agent.c0}
+    _, run = play(base, runs, horizon, agent, **told)
     games = Game(5, copies=runs, horizon=horizon, observe=False)
     games.begin(seeds=list(range(runs)))
     best = (games.arrays.arms[:, ArmRow.THETA] + games.arrays.arms[:, ArmRow.MU]).argmax(axis=1).tolist()

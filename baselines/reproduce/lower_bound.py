@@ -58,7 +58,7 @@ AGENTS = {"oracle": tuple(PLAYED), "empirical-mean": ("zero",)}
 
 
 def gap(n_arms: int, horizon: int) -> float:
-    """By how much the best arm of the family is better: c sqrt(K/T), at most 0.25."""
+    """The gap of the family's best arm: c sqrt(K/T), at most 0.25."""
     return float(min(0.25, MINIMAX_C * np.sqrt(n_arms / horizon)))
 
 
@@ -71,7 +71,7 @@ def regrets(name: str, agent: str, horizon: int, runs: int) -> Floats:
 
 
 def measurements(study: Study) -> dict[tuple[str, str, int], Measurement]:
-    """By agent, principal and horizon."""
+    """All measurements, by agent, principal and horizon."""
     horizons, runs = (QUICK_HORIZONS, QUICK_RUNS) if study.quick else (HORIZONS, study.seeds or RUNS)
     counts = {T: runs if T < 10**6 else max(2, runs // 10) for T in horizons}
     return {
@@ -109,15 +109,15 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         f" means over runs with 95% intervals. {TOO_FEW}",
         "`ucb-told` is told the prices, `told-all-but-one` also the family and its gap: it only has to find out which"
         " arm is the best, and plays the likeliest one. `ipa` has to find the prices too. The bound says nothing of an"
-        " agent that learns: in the last row `zero` earns more than the benchmark, since an agent that does not know"
-        " its means is cheap.",
+        " agent that learns (last row): where the mean is negative, `zero` earns more than the benchmark, since such an"
+        " agent stays, unpaid, with arms that it would leave if it knew its means.",
         tables.markdown(pd.DataFrame(list(rows.values()))),
         sentence({name: cells for (agent, name), cells in points.items() if agent == "oracle"}),
     ]
 
 
 def sentence(points: dict[str, dict[int, Floats]]) -> str:
-    """What the least regret of the table says, against the agent that knows its means."""
+    """The least regret of the table against the agent that knows its means."""
     shares = {
         (name, T): float(values.mean()) / np.sqrt(N_ARMS * T)
         for name, cells in points.items()

@@ -51,7 +51,7 @@ def window_regrets(agent: AgentLike, horizon: int, runs: int) -> Floats:
 
 
 def measurements(study: Study) -> dict[tuple[str, int], Measurement]:
-    """By agent and horizon."""
+    """All measurements, by agent and horizon."""
     horizons, runs = (QUICK_HORIZONS, QUICK_RUNS) if study.quick else (HORIZONS, study.seeds or RUNS)
     return {
         (agent, T): Measurement(f"{agent}, T = {T:.0e}, {runs} runs", window_regrets, (agent, T, runs))

@@ -1,10 +1,12 @@
-"""Which games end in the first phase: there an algorithm pays its cap or still searches, and its regret is linear in T.
+"""Games that end in the first phase: there an algorithm pays its cap or still searches, and its regret is linear in T.
 
 A slope says something of an algorithm only from horizons on that its first phase leaves.
 """
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from baselines.registry import PRINCIPALS
-from baselines.reproduce.claim import Measurement
+from baselines.reproduce.claim import PRACTICAL, Cell, Measurement
 from baselines.scripted.paper.linear import LinearElimination
 from baselines.scripted.paper.phased import Phased
 from baselines.scripted.peers.belgic import Belgic
@@ -28,17 +30,35 @@ def ends_in_phase_1(principal: str, task: Task) -> bool:
 
     The length of that phase hardly depends on the seed, so one game tells.
     """
-    kind, practical = PRINCIPALS[parse(principal).place], "practical" in principal
+    kind = PRINCIPALS[parse(principal).place]
     horizon = min(task.horizon, LONGEST)
     if issubclass(kind, Belgic):
         belgic = Belgic(task.n_arms, task.horizon)
         return bool(belgic.n_arms * belgic.batches * belgic.batch >= task.horizon)
-    if issubclass(kind, LinearElimination) and not practical:
+    if issubclass(kind, LinearElimination) and PRACTICAL not in principal:
         return task.horizon < CAP_UNTIL
     run = simulate(principal, task.instance, task.make_agent(), horizon, seed=0, checkpoints=[horizon])
     return len(run.phases) < 2
 
 
 def measurement(principal: str, task: Task) -> Measurement:
-    """Whether a game ends in the first phase, as a measurement of a claim."""
+    """The measurement of :func:`ends_in_phase_1`."""
     return Measurement(f"phase 1, {principal}, {task.name}", ends_in_phase_1, (principal, task))
+
+
+def with_phases(cells: Iterable[Cell]) -> Iterator[Cell | Measurement]:
+    """The cells, each followed by the measurement of its first phase if its principal has phases."""
+    for cell in cells:
+        yield cell
+        if has_phases(cell.principal):
+            yield measurement(cell.principal, cell.task)
+
+
+def is_first(values: Mapping[str, bool], principal: str, task: Task) -> bool:
+    """True if the values of measurements say that a game ends in the first phase."""
+    return values.get(measurement(principal, task).name, False)
+
+
+def mark(first: bool) -> str:
+    """The mark of a game that ends in the first phase, to stand behind a name or a number; else empty."""
+    return f" ({MARK})" if first else ""

@@ -4,7 +4,7 @@ Each principal plays the agent that it is for, in the regret that its theorem bo
 constants (:class:`baselines.scripted.paper.phased.Phased`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,8 +14,8 @@ import pandas as pd
 
 from baselines.benchmark import tables
 from baselines.benchmark.formatting import bracketed
-from baselines.benchmark.statistics import TOO_FEW, Estimate, estimate
-from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Study, mean_text
+from baselines.benchmark.statistics import TOO_FEW, estimate
+from baselines.reproduce.claim import PRACTICAL, TESTED, Cell, Claim, Evidence, Study, mean_text, verdicts
 from baselines.tasks import Task, setting
 
 AGENTS = {  # of each principal, with the score that its theorem bounds
@@ -24,11 +24,9 @@ AGENTS = {  # of each principal, with the score that its theorem bounds
     "exploratory": ("exploratory", "regret"),
     "exploratory-oracle": ("exploratory-oracle", "regret_bar"),
 }
-REGRETS = {"regret": "R_T", "regret_bar": "Rbar_T"}
 SIZES, HORIZONS, FAMILIES = (5, 20, 50), (10**4, 10**5), ("uniform", "misaligned", "gap")
 LINEAR_HORIZONS = (10**4,)  # K = 5, d = 2
 SEEDS, LINEAR_SEEDS, QUICK_SEEDS = 30, 10, 10
-PRACTICAL = ",constants=practical"
 
 
 class Pair(NamedTuple):
@@ -41,7 +39,7 @@ class Pair(NamedTuple):
 
 
 def pairs(study: Study) -> Iterator[Pair]:
-    """The grid."""
+    """The pairs of the grid."""
     seeds = QUICK_SEEDS if study.quick else study.seeds or SEEDS
     grid = product((5, 50), (10**4,), ("uniform", "gap")) if study.quick else product(SIZES, HORIZONS, FAMILIES)
     for (n_arms, horizon, family), (principal, (agent, score)) in product(list(grid), AGENTS.items()):
@@ -58,65 +56,49 @@ def plan(study: Study) -> Iterator[Cell]:
         yield Cell(task, principal + PRACTICAL, seeds)
 
 
-class Measured(NamedTuple):
-    """A pair, and by how much practical constants raise its regret a round."""
+def sentences(found: Sequence[tuple[Pair, str]]) -> str:
+    """For each principal: where practical constants lower its regret, and every setting where they do not.
 
-    pair: Pair
-    paper: str
-    practical: str
-    raised: Estimate
-
-    @property
-    def verdict(self) -> str:
-        """Lower, higher, or neither."""
-        if self.raised.high < 0:
-            return "lower"
-        return "higher" if self.raised.low > 0 else "not separated"
-
-
-def measure(pair: Pair, scores: CellScores) -> Measured:
-    """Regret a round with both constants, and the paired difference."""
-    specs = (pair.principal, pair.principal + PRACTICAL)
-    both = [scores.score(pair.task, spec, pair.score)[: pair.seeds] / pair.task.horizon for spec in specs]
-    paper, practical = (values[: min(map(len, both))] for values in both)
-    return Measured(pair, mean_text(paper), mean_text(practical), estimate(practical - paper))
-
-
-def sentences(measured: list[Measured]) -> str:
-    """For each principal: where practical constants lower its regret, and every setting where they do not."""
+    Args:
+        found: pairs with their verdicts.
+    """
     parts = []
-    for principal in dict.fromkeys(each.pair.principal for each in measured):
-        mine = [each for each in measured if each.pair.principal == principal]
-        others = [each for each in mine if each.verdict != "lower"]
-        text = f"They lower the regret of `{principal}` in {len(mine) - len(others)} of {len(mine)} settings"
-        named = ", ".join(f"{each.pair.task.name} ({each.verdict})" for each in others)
+    for principal in dict.fromkeys(pair.principal for pair, _ in found):
+        others = {pair.task.name: verdict for pair, verdict in found if pair.principal == principal}
+        count = len(others)
+        others = {name: verdict for name, verdict in others.items() if not verdict.startswith("lower")}
+        text = f"They lower the regret of `{principal}` in {count - len(others)} of {count} settings"
+        named = ", ".join(f"{name} ({verdict.split(' (')[0]})" for name, verdict in others.items())
         parts.append(f"{text}; not in {named}." if others else f"{text}.")
     return " ".join(parts)
 
 
 def page(evidence: Evidence, _: Path) -> list[str]:
     """The sentences, and the table that they are read from."""
-    measured = [measure(pair, evidence.scores) for pair in pairs(evidence.study)]
-    rows = [
-        {
-            "principal": each.pair.principal,
-            "task": each.pair.task.name,
-            "regret": REGRETS[each.pair.score],
-            "paper": each.paper,
-            "practical": each.practical,
-            "difference": bracketed(each.raised, "+", digits=4),
-            "practical is": each.verdict,
-            "seeds": str(each.pair.seeds),
-        }
-        for each in measured
-    ]
+    grid, rows, differences = list(pairs(evidence.study)), [], []
+    for pair in grid:
+        specs = (pair.principal, pair.principal + PRACTICAL)
+        paper, practical = evidence.scores.per_round(pair.task, specs, pair.seeds, pair.score)
+        differences.append(practical - paper)
+        rows.append(
+            {
+                "principal": pair.principal,
+                "task": pair.task.name,
+                "regret": tables.HEADINGS[pair.score],
+                "paper": mean_text(paper),
+                "practical": mean_text(practical),
+                "difference": bracketed(estimate(differences[-1]), "+", digits=4),
+                "seeds": str(paper.size),
+            }
+        )
+    found = verdicts(differences, "lower", "higher")
     return [
         "Practical constants shorten the phases of the paper's algorithms. No theorem covers them. Regret per round in"
         " the regret that each theorem bounds, against the agent that it is for; agents that explore have c0 = 1. Means"
-        f" over seeds with 95% bootstrap intervals; differences are paired. {TOO_FEW}",
-        sentences(measured),
+        f" over seeds with 95% bootstrap intervals; differences are paired. {TESTED} {TOO_FEW}",
+        sentences(list(zip(grid, found, strict=True))),
         "Beyond these numbers of arms, horizons and families nothing was measured.",
-        tables.markdown(pd.DataFrame(rows)),
+        tables.markdown(pd.DataFrame(rows).assign(**{"practical is": found})),
     ]
 
 

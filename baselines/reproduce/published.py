@@ -114,7 +114,7 @@ def compare(number: PublishedNumber, regrets: Floats) -> Distance:
 
 
 def measurements(study: Study) -> dict[PublishedNumber, Measurement]:
-    """What is run for each number."""
+    """The measurement behind each number."""
     runs = QUICK_RUNS if study.quick else study.seeds or RUNS
     return {each: Measurement(f"{each.label}, {runs} runs", pseudo_regrets, (each, runs)) for each in NUMBERS}
 

@@ -18,7 +18,17 @@ from baselines.benchmark import tables
 from baselines.benchmark.formatting import bracketed, number, p_value
 from baselines.benchmark.statistics import TOO_FEW, Estimate, mean_interval
 from baselines.reproduce import growth, phases
-from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Measurement, Study, side_by_side
+from baselines.reproduce.claim import (
+    PRACTICAL,
+    Cell,
+    CellScores,
+    Claim,
+    Evidence,
+    Measurement,
+    Study,
+    side_by_side,
+    told_c0,
+)
 from baselines.reproduce.growth import Fit
 from baselines.tasks import Task, setting
 from pa_env.kernel.layout import Flags, Floats
@@ -55,8 +65,8 @@ class Curve:
 
     @property
     def theorem(self) -> bool:
-        """Whether a theorem covers it: the paper's constants."""
-        return bool(self.bound) and "practical" not in self.principal
+        """True if a theorem covers it: the paper's constants."""
+        return bool(self.bound) and PRACTICAL not in self.principal
 
     @property
     def label(self) -> str:
@@ -70,9 +80,8 @@ class Curve:
         return f"{self.principal} vs {self.agent}, {self.instance}, {where}"
 
     def spec(self, value: float) -> str:
-        """The principal's, told c0 where it takes it."""
-        c0 = value if self.varies == "c0" else self.c0
-        return f"{self.principal},c0={c0:g}" if self.principal.startswith("exploratory") and c0 != 1 else self.principal
+        """The principal at one point, told c0 where it takes it."""
+        return told_c0(self.principal, value if self.varies == "c0" else self.c0)
 
     def task(self, value: float) -> Task:
         """The game at one point."""
@@ -89,7 +98,6 @@ EXPLORES: dict[str, Any] = {"agent": "exploratory", "c0": C0, "bound": EXPLORING
 KNOWS: dict[str, Any] = {"agent": "exploratory-oracle", "c0": C0, "bound": ORACLE, "score": "regret_bar"}
 BALL: dict[str, Any] = {"agent": "ols", "instance": "unit-ball", "bound": LINEAR}
 PLAIN: dict[str, Any] = {"agent": "empirical-mean", "bound": ROOT}
-SCALED = ",constants=practical"
 CURVES = (
     Curve("elimination", values=half_decades(5, 8), exponent=1 / 2, **PLAIN),
     Curve(
@@ -105,13 +113,13 @@ CURVES = (
     Curve("linear", values=(2, 4, 8), exponent=4 / 3, varies="d", n_arms=8, horizon=10**5, **BALL),
     Curve("exploratory", values=(0.02, 0.05, 0.1, 0.2), varies="c0", **EXPLORES),
     Curve("exploratory-oracle", values=(0.02, 0.05, 0.1, 0.2), varies="c0", **KNOWS),
-    Curve("elimination" + SCALED, values=half_decades(4, 7.5), **PLAIN),
-    Curve("elimination" + SCALED, values=half_decades(4, 7.5), instance="minimax", **PLAIN | {"agent": "oracle"}),
-    Curve("elimination-offline" + SCALED, values=half_decades(4, 7), **PLAIN),
-    Curve("exploratory" + SCALED, values=half_decades(4, 7), **EXPLORES | {"c0": 1.0}),
-    Curve("exploratory-oracle" + SCALED, values=half_decades(4, 7), **KNOWS | {"c0": 1.0}),
-    Curve("linear" + SCALED, values=(10**4, 10**5, 10**6), dim=2, **BALL),
-    Curve("linear" + SCALED, values=(10**4, 10**5, 10**6), dim=3, **BALL),
+    Curve("elimination" + PRACTICAL, values=half_decades(4, 7.5), **PLAIN),
+    Curve("elimination" + PRACTICAL, values=half_decades(4, 7.5), instance="minimax", **PLAIN | {"agent": "oracle"}),
+    Curve("elimination-offline" + PRACTICAL, values=half_decades(4, 7), **PLAIN),
+    Curve("exploratory" + PRACTICAL, values=half_decades(4, 7), **EXPLORES | {"c0": 1.0}),
+    Curve("exploratory-oracle" + PRACTICAL, values=half_decades(4, 7), **KNOWS | {"c0": 1.0}),
+    Curve("linear" + PRACTICAL, values=(10**4, 10**5, 10**6), dim=2, **BALL),
+    Curve("linear" + PRACTICAL, values=(10**4, 10**5, 10**6), dim=3, **BALL),
     Curve("profit-target", "empirical-mean", half_decades(4, 6), ""),
     Curve("bracket-ucb", "empirical-mean", half_decades(4, 6), ""),
     Curve("ipa", "empirical-mean", half_decades(4, 6), ""),
@@ -120,11 +128,11 @@ CURVES = (
 
 
 def curves(study: Study) -> Iterator[Curve]:
-    """What is played, shortened if it is to be quick."""
+    """The curves, with short horizons if it is to be quick."""
     for curve in CURVES:
         if not study.quick:
             yield replace(curve, seeds=study.seeds or curve.seeds)
-        elif curve.principal != "linear" + SCALED:  # the slowest at short horizons
+        elif curve.principal != "linear" + PRACTICAL:  # the slowest at short horizons
             short = (500, 1000, 2000) if curve.varies == "T" else curve.values[:2]
             yield replace(curve, values=short, horizon=1000, seeds=QUICK_SEEDS)
 
@@ -132,13 +140,9 @@ def curves(study: Study) -> Iterator[Curve]:
 def plan(study: Study) -> Iterator[Cell | Measurement]:
     """The points of all curves, and which of their games end in the first phase."""
     for curve in curves(study):
-        for value in curve.values:
-            yield Cell(curve.task(value), curve.spec(value), curve.seeds)
-            if phases.has_phases(curve.principal):
-                yield phases.measurement(curve.spec(value), curve.task(value))
+        yield from phases.with_phases(Cell(curve.task(value), curve.spec(value), curve.seeds) for value in curve.values)
 
 
-REGRETS = {"regret": "R_T", "regret_bar": "Rbar_T"}
 ABOUT = (
     "Each theorem of Liu & Ratliff (ICML 2025) in the regret that it bounds: Rbar_T (every incentive offered is"
     " charged) for `exploratory-oracle`, R_T (against the best incentives for the agent's beliefs) for the others."
@@ -147,8 +151,8 @@ ABOUT = (
     " aside. `local slopes` are those from one power of ten to the next (or from point to point): the curve bends"
     " where they differ. `straight` is the p-value of the hypothesis that the points lie on a line; a small one says"
     " that one slope does not tell the whole story. `overpaid` is the share of the regret that was paid above the"
-    " optimal incentive, at the last point; it can exceed 100%, since arms that are cheap for the agent's beliefs"
-    " earn something back. " + TOO_FEW
+    " optimal incentive, at the last point; it can exceed 100%, since an agent that explores plays arms that it"
+    " was paid too little for, and Rbar_T compares with its true means, not its beliefs. " + TOO_FEW
 )
 READING = (
     f"{growth.READING} With the paper's constants `linear` offers less than its cap only from T = 9e7 on at d = 2, so"
@@ -175,7 +179,7 @@ class CurveFit(NamedTuple):
 
     @property
     def slope(self) -> Estimate:
-        """Of the fit, nan without one."""
+        """Slope of the fit, nan without one."""
         return self.fit.slope if self.fit else Estimate(np.nan)
 
 
@@ -190,8 +194,7 @@ def measure(curve: Curve, scores: CellScores, in_phase_1: Mapping[str, bool] = M
     cells = [(curve.task(value), curve.spec(value)) for value in curve.values]
     values = side_by_side(scores.score(*cell, curve.score)[: curve.seeds] for cell in cells)
     paid = scores.score(*cells[-1], "overpayment")[: curve.seeds].mean() / np.nanmean(values[:, -1])
-    names = [phases.measurement(spec, task).name for task, spec in cells]
-    first = np.array([in_phase_1.get(name, False) for name in names])
+    first = np.array([phases.is_first(in_phase_1, spec, task) for task, spec in cells])
     later = ~first
     slopes = growth.fit(np.array(curve.values)[later], values[:, later]) if later.sum() > 1 else None
     return CurveFit(curve, values, first, slopes, float(paid))
@@ -206,7 +209,7 @@ def table(measured: list[CurveFit]) -> str:
         rows.append(
             {
                 "principal, agent, instances": curve.label,
-                "regret": REGRETS[curve.score],
+                "regret": tables.HEADINGS[curve.score],
                 "bound": curve.bound if curve.theorem else "–",
                 "grows with": f"{curve.varies} = {curve.values[0]:.3g} to {curve.values[-1]:.3g}",
                 phases.MARK: ", ".join(marked) or "–",
@@ -251,7 +254,9 @@ def draw(measured: list[CurveFit], out: Path) -> None:
     for row, bound, column, (varies, group) in places:
         axes = figure.add_subplot(len(panels), columns, row * columns + column + 1)
         title = f"{FAMILIES[bound]}: {bound}" if bound else FAMILIES[bound]
-        axes.set(xscale="log", yscale="log", xlabel=AXES[varies], ylabel=f"{REGRETS[group[0].curve.score]}, mean")
+        axes.set(
+            xscale="log", yscale="log", xlabel=AXES[varies], ylabel=f"{tables.HEADINGS[group[0].curve.score]}, mean"
+        )
         axes.set_title(title, fontsize=9)
         for each in group:
             draw_curve(axes, each, colours[each.curve.principal.split(",")[0]])
@@ -275,9 +280,9 @@ def draw_curve(axes: "Axes", each: CurveFit, colour: str) -> None:
     other = each.curve.instance if each.curve.instance == "minimax" else ""
     size = f", d = {each.curve.dim}" if each.curve.dim and each.curve.varies != "d" else ""
     slope = "" if np.isnan(each.slope.value) else f" (slope {each.slope.value:.2f})"
-    name = f"{each.curve.principal.replace(SCALED, ', practical')}{size}{', ' + other if other else ''}{slope}"
+    name = f"{each.curve.principal.replace(PRACTICAL, ', practical')}{size}{', ' + other if other else ''}{slope}"
     marker = "s" if other or each.curve.dim == 3 else "o"
-    style = "dashed" if SCALED in each.curve.principal else "solid"
+    style = "dashed" if PRACTICAL in each.curve.principal else "solid"
     axes.plot(x, means, color=colour, linestyle=style, linewidth=1.2, marker=marker, markersize=5, label=name)
     axes.plot(x[each.first], means[each.first], marker, color="white", markeredgecolor=colour, markersize=5)
     axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)

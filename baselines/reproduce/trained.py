@@ -74,7 +74,9 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         "Means over episodes, ± half the width of a 95% interval. Differences are of paired episodes, on the same"
         " instances and rewards, in expected utility: theta_A - pi_A, which has the same mean and less noise."
         " `oracle` and `knows-beliefs` are privileged. The share is how much of the way from the best script to"
-        f" `knows-beliefs`, which is told what the agent believes, the trained principal has come. {REGRETS}",
+        " `knows-beliefs`, which is told what the agent believes, the trained principal has come (- where that is not"
+        " surely ahead of the script). The best script is picked on the same episodes, which flatters it a little;"
+        f" intervals are of single tasks, not corrected for their number. {REGRETS}",
         " ".join(sentences(tables)),
         gains(tables),
         "## Across tasks\n\nUtility divided by that of the best script of the task: mean over tasks, and the lowest"
@@ -155,7 +157,7 @@ def across(tables: Tables) -> str:
 
 
 def share(scores: dict[str, Scores], ours: str, script: str, score: str) -> str:
-    """How much of the way from a script to the yardstick a principal has come, or - if that is not measurably ahead."""
+    """Share of the script-to-yardstick gap that is closed; "-" if that gap is not significant."""
     values, theirs, yardstick = (scores[spec][score] for spec in (ours, script, YARDSTICKS[score]))
     both = min(theirs.size, yardstick.size)
     way = estimate(yardstick[:both] - theirs[:both])

@@ -1,4 +1,4 @@
-"""Who wins where: every principal against every agent it can meet, at three horizons.
+"""Who wins where: every scripted principal against the agents of a suite, at three horizons.
 
 It is the suite ``who-wins`` of :mod:`baselines.tasks`. The page has a heat map for each horizon, and a table for each
 task: means, medians, quantiles, the share of runs that fail, and utility beside regret.
@@ -18,16 +18,15 @@ from baselines.benchmark import statistics, summaries, tables
 from baselines.benchmark.formatting import NONE, bracketed, number
 from baselines.benchmark.results import Results
 from baselines.benchmark.statistics import TOO_FEW, Estimate
-from baselines.registry import is_trained, make
+from baselines.registry import PRINCIPALS, is_trained
 from baselines.reproduce import phases
-from baselines.reproduce.claim import Cell, Claim, Evidence, Measurement, Study
-from baselines.simulation import simulate
+from baselines.reproduce.claim import PRACTICAL, Cell, Claim, Evidence, Measurement, Study
+from baselines.reproduce.lemma_counts import Count, best_arm_lost
 from baselines.tasks import Task, tasks
-from pa_env.game import Game
-from pa_env.kernel.layout import ArmRow
 
 SUITE = "who-wins"
-SEEDS = {10**3: 2000, 10**4: 100, 10**5: 100}  # by horizon, the same for all principals
+SEEDS = {10**3: 2000, 10**4: 100, 10**5: 100}  # by horizon, the same for all principals of a task
+LINEAR_SEEDS = 100  # `linear` with practical constants takes half a second an episode
 # Beside the principals of the suite, with the i.i.d. rewards that they are published for.
 VARIANTS = ("epsilon-greedy,variant=gross", "epsilon-greedy,variant=every-round")
 # More than 10 us a round, against some agents or all: not played at the longest horizon.
@@ -44,8 +43,8 @@ PROFILE = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.3])  # levels of regret per
 SHOWN = ("utility", "utility_difference", "regret", "regret_difference")
 PANELS = {"uniform": "uniform instances, K = 5", "unit-ball": "linear rewards, K = 5, d = 3"}
 ABOUT = (
-    "Every principal against every agent that it can meet. Scores are per round, over seeds that all principals"
-    " share. Square brackets are 95% bootstrap intervals."
+    f"Every scripted principal in every task of the suite `{SUITE}` that it can play. Scores are per round, over seeds"
+    " that all principals share. Square brackets are 95% bootstrap intervals."
     f" {tables.SEPARATION} {tables.IGNORED} {tables.ORDER} A run fails if its regret still grows linearly at the"
     " horizon: R_T/T of at least"
     f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
@@ -54,13 +53,13 @@ ABOUT = (
 MARKS = "*: the least or not separated from it; ': the game ends in phase 1\n†: R_T does not rank principals"
 READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
-    " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played (more than 10"
-    " microseconds a round). All principals of a task play the same seeds, and text, tables and figures are of these."
+    " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played: slow principals play"
+    " the shorter horizons. All principals of a task play the same seeds, and text, tables and figures are of these."
     " A principal marked `phase 1` pays its cap, or searches, to the end of the game: `belgic` below T = 4e5. IQM is"
     " the interquartile mean over all runs of all agents that act on their beliefs; the columns after it are a"
-    " performance profile, the share of runs with so little regret; P is the probability that a run of the best beats"
-    " a run of this one (0.5: no difference). Intervals there are stratified paired bootstraps; only principals and"
-    " seeds that every task of the horizon has are in that table."
+    " performance profile, the share of runs with so little regret; P is the probability that a run of the one with the"
+    " least IQM, of those that are not privileged, beats a run of this one (0.5: no difference). Intervals there are"
+    " stratified paired bootstraps; only principals and seeds that every task of the horizon has are in that table."
 )
 LOST = (
     "Runs in which the arm with the largest theta + mu is no longer active in the last phase, `uniform` instances with"
@@ -89,53 +88,39 @@ def line_up(quick: bool = False) -> Iterator[tuple[Task, str]]:
 def cells(study: Study) -> Iterator[Cell]:
     """The line-up, all principals of a task on the same seeds."""
     for task, principal in line_up(study.quick):
-        yield Cell(task, principal, QUICK_SEEDS if study.quick else study.seeds or SEEDS[task.horizon])
+        usual = SEEDS[task.horizon] if task.dim is None else LINEAR_SEEDS
+        yield Cell(task, principal, QUICK_SEEDS if study.quick else study.seeds or usual)
 
 
 def losses(study: Study) -> Iterator[Measurement]:
-    """In how many runs each of ``PHASED`` loses the best arm."""
+    """Counts of runs in which each of ``PHASED`` loses the best arm."""
     horizons, runs = (QUICK_PHASED_HORIZONS, QUICK_PHASED_RUNS) if study.quick else (PHASED_HORIZONS, PHASED_RUNS)
     for agent, principal, horizon in product(PHASED_AGENTS, PHASED, horizons):
         name = f"best arms lost, {principal} vs {agent}, T = {horizon:.0e}, {runs} runs"
-        yield Measurement(name, best_arms_lost, (principal, agent, horizon, runs))
+        yield Measurement(name, best_arm_lost, (PRINCIPALS[principal], runs, horizon, agent))
 
 
 def plan(study: Study) -> Iterator[Cell | Measurement]:
     """The cells, which of their games end in the first phase, and the best arms lost."""
-    for cell in cells(study):
-        yield cell
-        if phases.has_phases(cell.principal):
-            yield phases.measurement(cell.principal, cell.task)
+    yield from phases.with_phases(cells(study))
     yield from losses(study)
-
-
-def best_arms_lost(principal: str, agent: str, horizon: int, runs: int) -> int:
-    """In how many runs the arm with the largest theta + mu is not active in the last phase, K = 5 uniform arms."""
-    run = simulate(
-        make(principal, n_arms=5, horizon=horizon, constants="practical"), "uniform", agent, seeds=range(runs)
-    )
-    games = Game(5, copies=runs, observe=False)
-    games.begin(seeds=list(range(runs)))
-    best = (games.arrays.arms[:, ArmRow.THETA] + games.arrays.arms[:, ArmRow.MU]).argmax(axis=1).tolist()
-    return sum(arm not in phases[-1].active for arm, phases in zip(best, run.phases, strict=True))
 
 
 def losses_table(evidence: Evidence) -> str:
     """A row for each agent and principal, a column for each horizon."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for each in losses(evidence.study):
-        principal, agent, horizon, runs = each.arguments
-        row = rows.setdefault((agent, principal), {"agent": agent, "principal": f"{principal},constants=practical"})
-        row[f"T = {horizon:.0e}"] = f"{evidence.values[each.name]} of {runs}"
+        kind, _, horizon, agent = each.arguments
+        row = rows.setdefault((agent, kind.name), {"agent": agent, "principal": kind.name + PRACTICAL})
+        row[f"T = {horizon:.0e}"] = str(Count(*evidence.values[each.name]))
     return tables.markdown(pd.DataFrame(list(rows.values())))
 
 
 def in_phase_1(evidence: Evidence) -> set[tuple[str, str]]:
     """The cells whose games end in the first phase, by the names of the task and of the principal."""
-    labels = evidence.cells.labels
-    cases = [cell for cell in cells(evidence.study) if phases.has_phases(cell.principal)]
-    ended = (evidence.values[phases.measurement(cell.principal, cell.task).name] for cell in cases)
-    return {(cell.task.name, labels[cell.principal]) for cell, first in zip(cases, ended, strict=True) if first}
+    labels, values = evidence.cells.labels, evidence.values
+    first = (cell for cell in cells(evidence.study) if phases.is_first(values, cell.principal, cell.task))
+    return {(cell.task.name, labels[cell.principal]) for cell in first}
 
 
 def ranking(part: pd.DataFrame, horizon: int, first: Set[tuple[str, str]] = frozenset()) -> str:
@@ -151,8 +136,7 @@ def ranking(part: pd.DataFrame, horizon: int, first: Set[tuple[str, str]] = froz
         shares = {score: bracketed(Estimate.of(row, score).over(horizon), digits=4) for score in SHOWN}
         lines.append(
             {
-                "principal": tables.name(row)
-                + (f" ({phases.MARK})" if (row["task"], row["principal"]) in first else ""),
+                "principal": tables.name(row) + phases.mark((row["task"], row["principal"]) in first),
                 "utility/T": shares["utility"],
                 "utility/T - best": _difference(row, "utility", shares),
                 "R_T/T": shares["regret"] + ("†" if row["beliefs_ignored"] else ""),
@@ -174,8 +158,13 @@ def _difference(row: Mapping[str, Any], score: str, shares: Mapping[str, str]) -
 
 
 def firsts(summary: pd.DataFrame, score: str) -> str:
-    """Who is the best in a score, and against which agents."""
-    wins = summary[summary[f"{score}_best"]].groupby("principal")["agent"].agg(list)
+    """The best in a score against each agent, with the number of those that are not separated from it."""
+    wins: dict[str, list[str]] = {}
+    for agent, part in summary.groupby("agent", sort=False):
+        rows = [row for row in tables.records(part) if not row["privileged"]]
+        level = sum(not summaries.is_separated(row, score) for row in rows) - 1  # but the best itself
+        best = next(row["principal"] for row in rows if row[f"{score}_best"])
+        wins.setdefault(best, []).append(f"{agent} ({level})")
     return "; ".join(f"`{label}` against {', '.join(agents)}" for label, agents in wins.items())
 
 
@@ -183,19 +172,19 @@ def verdict(summary: pd.DataFrame) -> str:
     """Sentences that follow from the tasks of one horizon; those on R_T leave out agents that ignore their beliefs."""
     richest, summary = firsts(summary, "utility"), summary[~summary["beliefs_ignored"]]
     contenders = summary[~summary["privileged"]]
-    shaky = contenders.pivot(index="principal", columns="agent", values="linear")
-    steady = [f"`{label}`" for label in shaky.index[(shaky.fillna(1) <= 0.05).all(axis=1)]]
+    shaky = contenders.groupby("principal")["linear"].max()
+    steady = [f"`{label}`" for label in shaky.index[shaky <= 0.05]]
     never = "Every principal fails in more than 5% of its runs against some agent"
     if steady:
         never = (
-            f"At most 5% of the runs of {', '.join(steady)} fail, whatever the agent; the others fail"
-            " more against some agent"
+            f"At most 5% of the runs of {', '.join(steady)} fail against each of the agents that act on their beliefs;"
+            " the others fail more against one or several of them"
         )
     apart = contenders.assign(ratio=contenders["regret"] / contenders["regret_median"].clip(lower=1.0))
     worst = apart.loc[apart["ratio"].idxmax()]
     return (
-        f"The most utility has {richest}. The least R_T has {firsts(summary, 'regret')}. {never}. Means and medians"
-        " are furthest apart for"
+        f"In parentheses: how many others are not separated from it. The most utility has {richest}. The least R_T has"
+        f" {firsts(summary, 'regret')}. {never}. Means and medians are furthest apart for"
         f" `{worst['principal']}` against {worst['agent']}: mean R_T {worst['regret']:,.0f}, median"
         f" {worst['regret_median']:,.0f}."
     )
@@ -229,7 +218,7 @@ def across(rows: pd.DataFrame) -> str:
 
 
 def marks(group: pd.DataFrame, first: Set[tuple[str, str]], panel: pd.DataFrame) -> pd.DataFrame:
-    """What stands behind the numbers of a heat map: * for the best and what is not separated from it, ' for phase 1.
+    """Marks behind the numbers of a heat map: * for the best and what is not separated from it, ' for phase 1.
 
     Args:
         group: summary of the tasks of the panel.
@@ -261,7 +250,7 @@ def planned(results: Results, study: Study) -> pd.DataFrame:
 
 
 def page(evidence: Evidence, path: Path) -> list[str]:
-    """What follows from the runs at each horizon, and the heat maps beside the page."""
+    """A section for each horizon, and the heat maps beside the page."""
     from baselines.benchmark.figures import heat_map, losses_per_round
     from baselines.pictures import save
 
@@ -271,10 +260,11 @@ def page(evidence: Evidence, path: Path) -> list[str]:
     parts = [ABOUT, READING]
     for horizon, part in summary.groupby("horizon"):
         kinds = dict(list(part.groupby("instance", sort=False)))
-        panels = {PANELS[kind]: losses_per_round(group, columns="agent") for kind, group in kinds.items()}
+        titles = {kind: f"{PANELS[kind]}, {group['seeds'].min()} seeds" for kind, group in kinds.items()}
+        panels = {titles[kind]: losses_per_round(group, columns="agent") for kind, group in kinds.items()}
         figure = path.with_name(f"{path.stem}-t1e{round(math.log10(horizon))}.png")
-        signs = {PANELS[kind]: marks(group, first, panels[PANELS[kind]]) for kind, group in kinds.items()}
-        save(heat_map(panels, f"R_T/T at T = {horizon:,}, {part['seeds'].min()} seeds\n{MARKS}", signs), figure)
+        signs = {titles[kind]: marks(group, first, panels[titles[kind]]) for kind, group in kinds.items()}
+        save(heat_map(panels, f"R_T/T at T = {horizon:,}\n{MARKS}", signs), figure)
         parts += [f"## T = {horizon:,}", f"![Regret per round, principals by agents]({figure.name})"]
         for kind, group in kinds.items():
             parts += [f"On {PANELS[kind]}: {verdict(group)}"]
@@ -289,7 +279,7 @@ def page(evidence: Evidence, path: Path) -> list[str]:
 CLAIM = Claim(
     "who-wins",
     "Who wins where",
-    "Every principal against every agent that it can play, at three horizons.",
+    "Every scripted principal against the agents of a suite, at three horizons.",
     plan,
     page,
 )

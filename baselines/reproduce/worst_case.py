@@ -1,4 +1,4 @@
-"""Where principals without a theorem lose: a search for the instances and agents of their largest regret.
+"""Principals without a theorem beside those with one: in long games on average, and on the worst instances found.
 
 ``profit-target`` and ``bracket-ucb`` have the least regret in most tables of this package, and no theorem. A theorem is
 a promise against every instance and every agent of its class. So the worst instance of each is searched for, agent by
@@ -7,6 +7,7 @@ longer horizons, beside the algorithm whose theorem covers that agent.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,12 +16,25 @@ import pandas as pd
 
 from baselines.benchmark import tables
 from baselines.benchmark.formatting import bracketed
-from baselines.benchmark.statistics import TOO_FEW, Estimate
+from baselines.benchmark.statistics import TOO_FEW, estimate
+from baselines.episodes import Run
 from baselines.registry import make
-from baselines.reproduce.claim import Claim, Evidence, Measurement, Study, mean_text, side_by_side
+from baselines.reproduce import phases
+from baselines.reproduce.claim import (
+    TESTED,
+    Cell,
+    Claim,
+    Evidence,
+    Measurement,
+    Study,
+    mean_text,
+    side_by_side,
+    verdicts,
+)
 from baselines.reproduce.growth import fit
 from baselines.simulation import simulate
 from baselines.specs import parse
+from baselines.tasks import Task, setting
 from pa_env import IID
 from pa_env.kernel.layout import Floats
 from pa_env.scripted_agents import ScriptedAgent, make_agent
@@ -37,11 +51,13 @@ N_ARMS, HORIZON = 3, 10**4
 FIRST, GENERATIONS, CHILDREN, PARENTS, STEP = 200, 4, 40, 5, 0.1
 TRIED_SEEDS, FRESH_SEEDS = range(8), range(10**6, 10**6 + 100)
 LONGER, LONGER_SEEDS = (10**4, 10**5, 10**6), 30
-LINEAR = 0.9  # a slope from which regret is called linear
+ON_AVERAGE = (*HEURISTICS, "elimination", "zero")  # in games of five uniform arms
+AVERAGE_HORIZONS, AVERAGE_SEEDS = (10**6, 3 * 10**6, 10**7), 30
+QUICK_AVERAGE = (10**3, 10**4)
 
 
 class Sizes(NamedTuple):
-    """How much is searched and confirmed."""
+    """Sizes of a search and of what confirms it."""
 
     horizon: int
     first: int
@@ -61,8 +77,8 @@ def agent_of(spec: str) -> ScriptedAgent:
     return make_agent(parsed.place, **parsed.parameters)
 
 
-def regrets(principal: str, agent: str, means: Any, horizon: int, seeds: range) -> Floats:
-    """R_T (seeds,) on one instance.
+def play(principal: str, agent: str, means: Any, horizon: int, seeds: range) -> Run:
+    """Games on one instance.
 
     Args:
         principal: its spec.
@@ -74,9 +90,7 @@ def regrets(principal: str, agent: str, means: Any, horizon: int, seeds: range) 
     spec = parse(principal, "principal")
     player = make(spec.place, n_arms=N_ARMS, horizon=horizon, **spec.parameters)
     theta, mu = np.asarray(means)
-    run = simulate(player, IID(mu=mu, theta=theta), agent_of(agent), seeds=seeds, checkpoints=[horizon])
-    values: Floats = run.regret[:, -1]
-    return values
+    return simulate(player, IID(mu=mu, theta=theta), agent_of(agent), seeds=seeds, checkpoints=[horizon])
 
 
 def worst_instance(principal: str, agent: str, sizes: Sizes) -> Floats:
@@ -88,7 +102,7 @@ def worst_instance(principal: str, agent: str, sizes: Sizes) -> Floats:
     pool: list[tuple[float, Floats]] = []
     candidates = rng.random((sizes.first, 2, N_ARMS))
     for _ in range(sizes.generations + 1):
-        pool += [(float(regrets(principal, agent, c, sizes.horizon, TRIED_SEEDS).mean()), c) for c in candidates]
+        pool += [(float(play(principal, agent, c, sizes.horizon, TRIED_SEEDS).regret.mean()), c) for c in candidates]
         pool = sorted(pool, key=lambda each: -each[0])[:PARENTS]
         parents = np.stack([means for _, means in pool])[rng.integers(len(pool), size=CHILDREN)]
         candidates = np.clip(parents + rng.normal(0, STEP, parents.shape), 0, 1)
@@ -96,29 +110,30 @@ def worst_instance(principal: str, agent: str, sizes: Sizes) -> Floats:
 
 
 def worst_case(principal: str, agent: str, sizes: Sizes) -> dict[str, Any]:
-    """The worst instance found, with R_T of the principal, of the theorem's algorithm and of ``zero`` on fresh"
-    " seeds.
+    """The worst instance found, with R_T on fresh seeds of the principal and, in longer games, of its rivals too.
+
+    ``first``: horizons of games that end in the first phase of a rival.
     """
     means = worst_instance(principal, agent, sizes)
     fresh = FRESH_SEEDS[: sizes.fresh]
-    return {
-        "means": means.tolist(),
-        "confirmed": regrets(principal, agent, means, sizes.horizon, fresh).tolist(),
-        "longer": {
-            name: [regrets(name, agent, means, T, fresh[: sizes.longer]).tolist() for T in sizes.horizons]
-            for name in rivals(principal, agent)
-        },
-    }
+    longer: dict[str, list[list[float]]] = {}
+    first: dict[str, list[int]] = {}
+    for name in rivals(principal, agent):
+        runs = {T: play(name, agent, means, T, fresh[: sizes.longer]) for T in sizes.horizons}
+        longer[name] = [run.regret[:, -1].tolist() for run in runs.values()]
+        first[name] = [T for T, run in runs.items() if len(run.phases[0]) == 1]
+    confirmed = play(principal, agent, means, sizes.horizon, fresh).regret[:, -1].tolist()
+    return {"means": means.tolist(), "confirmed": confirmed, "longer": longer, "first": first}
 
 
 def rivals(principal: str, agent: str) -> tuple[str, ...]:
-    """Who plays the instance: the principal, the algorithm with a theorem, with both constants, and ``zero``."""
+    """The players of an instance: the principal, the algorithm with a theorem and both constants, and ``zero``."""
     theorem = THEOREMS[agent]
     return principal, theorem, f"{theorem},constants=practical", "zero"
 
 
 def measurements(study: Study) -> dict[tuple[str, str], Measurement]:
-    """By principal and agent."""
+    """The searches, by principal and agent."""
     sizes = QUICK if study.quick else FULL
     return {
         (name, agent): Measurement(
@@ -129,68 +144,104 @@ def measurements(study: Study) -> dict[tuple[str, str], Measurement]:
     }
 
 
-def plan(study: Study) -> Iterator[Measurement]:
-    """Every search."""
+def averages(study: Study) -> tuple[list[Task], int]:
+    """The games on average instances, and their number of seeds."""
+    horizons, seeds = (QUICK_AVERAGE, 10) if study.quick else (AVERAGE_HORIZONS, study.seeds or AVERAGE_SEEDS)
+    return [replace(setting("empirical-mean", "uniform", 5, T), curve=False) for T in horizons], seeds
+
+
+def plan(study: Study) -> Iterator[Cell | Measurement]:
+    """Games on average instances, and every search."""
+    games, seeds = averages(study)
+    yield from (Cell(task, name, seeds) for task in games for name in ON_AVERAGE)
     yield from measurements(study).values()
 
 
-def verdict(name: str, agent: str, slope: Estimate, beaten: list[str]) -> str:
-    """What the longer games say of one search."""
-    growth = f"its R_T grows like T^{slope.value:.2f} [{slope.low:.2f}, {slope.high:.2f}]"
-    linear = ", as good as linearly" if slope.low > LINEAR else ""
-    rest = (
-        f"{', '.join(f'`{each}`' for each in beaten)} has less at the longest"
-        if beaten
-        else "none of the others has less there"
-    )
-    return f"- `{name}` against {agent}: {growth}{linear}; {rest}."
+def average_table(evidence: Evidence) -> str:
+    """R_T on average instances, and by how much ``elimination`` differs from ``zero``."""
+    games, seeds = averages(evidence.study)
+    rows: dict[str, dict[str, str]] = {}
+    for task in games:
+        regrets = dict(zip(ON_AVERAGE, evidence.scores.per_round(task, ON_AVERAGE, seeds), strict=True))
+        regrets["`elimination` less `zero`"] = regrets["elimination"] - regrets["zero"]
+        for name, values in regrets.items():
+            row = rows.setdefault(name, {"principal": name, "seeds": str(values.size)})
+            row[f"R_T, T = {task.horizon:.0e}"] = bracketed(estimate(values * task.horizon))
+    return tables.markdown(pd.DataFrame(list(rows.values())), as_is=["principal"])
 
 
-def page(evidence: Evidence, _: Path) -> list[str]:
-    """The instances found, and who does how well on them."""
-    sizes = QUICK if evidence.study.quick else FULL
-    found, longer, sentences = [], [], []
+def found_table(evidence: Evidence, sizes: Sizes) -> str:
+    """The instances found, with R_T/T on fresh seeds."""
+    rows = []
     for (name, agent), each in measurements(evidence.study).items():
         value = evidence.values[each.name]
         theta, mu = (", ".join(f"{x:.2f}" for x in row) for row in value["means"])
         confirmed = np.array(value["confirmed"])
-        found.append(
-            {
-                "principal": name,
-                "agent": agent,
-                "theta": theta,
-                "mu": mu,
-                "R_T/T, fresh seeds": mean_text(confirmed / sizes.horizon),
-                "seeds": str(confirmed.size),
-            }
-        )
-        last = {rival: float(np.mean(values[-1])) for rival, values in value["longer"].items()}
+        row = {"principal": name, "agent": agent, "theta": theta, "mu": mu}
+        row["R_T/T, fresh seeds"] = mean_text(confirmed / sizes.horizon)
+        rows.append(row | {"seeds": str(confirmed.size)})
+    return tables.markdown(pd.DataFrame(rows))
+
+
+def longer_table(evidence: Evidence, sizes: Sizes) -> pd.DataFrame:
+    """Everybody on the instances found, with a verdict on each rival at the longest horizon."""
+    rows, differences = [], []
+    for (name, agent), each in measurements(evidence.study).items():
+        value = evidence.values[each.name]
         for rival, values in value["longer"].items():
             points = [np.array(column) for column in values]
-            slope = fit(sizes.horizons, side_by_side(points)).slope
+            growth = fit(sizes.horizons, side_by_side(points))
             row = {"worst case of": f"{name} vs {agent}", "played by": rival}
-            row |= {f"T = {T:.0e}": mean_text(column / T) for T, column in zip(sizes.horizons, points, strict=True)}
-            longer.append(row | {"slope": bracketed(slope, digits=2), "seeds": str(points[0].size)})
-            if rival == name:
-                sentences.append(verdict(name, agent, slope, [one for one in last if last[one] < last[name]]))
+            for T, column in zip(sizes.horizons, points, strict=True):
+                row[f"T = {T:.0e}"] = mean_text(column / T) + phases.mark(T in value["first"][rival])
+            rows.append(row | {"slope": bracketed(growth.slope, digits=2), "local slopes": growth.bends()})
+            if rival != name:
+                differences.append(points[-1] - np.array(value["longer"][name][-1]))
+    found = iter(verdicts(differences, "less", "more"))
+    own = [row["worst case of"].startswith(f"{row['played by']} vs") for row in rows]
+    return pd.DataFrame(rows).assign(**{"R_T at the last": ["–" if each else next(found) for each in own]})
+
+
+def sentences(table: pd.DataFrame, last: int) -> str:
+    """For each search: who has surely less R_T at the longest horizon than the principal that it was made for."""
+    lines = []
+    for case, part in table.groupby("worst case of", sort=False):
+        beaten = part[part["R_T at the last"].str.startswith("less")]["played by"]
+        who = ", ".join(f"`{name}`" for name in beaten) or "none of the others"
+        name, _, agent = case.partition(" vs ")
+        lines.append(f"- `{name}` against {agent}: surely less R_T at T = {last:.0e} than it: {who}.")
+    return "\n".join(lines)
+
+
+def page(evidence: Evidence, _: Path) -> list[str]:
+    """Average instances, the instances found, and who does how well on them."""
+    sizes = QUICK if evidence.study.quick else FULL
+    longer = longer_table(evidence, sizes)
     return [
+        "A theorem is a promise against every instance and every agent of its class; no table of averages shows that."
+        f" Means over seeds with 95% bootstrap intervals. {TOO_FEW}",
+        "## On average",
+        "Five arms, `uniform` instances, an agent that learns. The paper's constants.",
+        average_table(evidence),
+        "## The worst instances found",
         f"The instance (K = {N_ARMS}, Bernoulli rewards) on which each principal has the largest mean R_T at T ="
-        f" {sizes.horizon:,}: {sizes.first} drawn at random, then {sizes.generations} generations of {CHILDREN} small"
+        f" {sizes.horizon:,}: {sizes.first} drawn at random, then {sizes.generations} times {CHILDREN} small"
         f" changes of the {PARENTS} worst, on {len(TRIED_SEEDS)} seeds each. A search finds a bad instance, not the"
-        f" worst there is. Means over fresh seeds with 95% bootstrap intervals. {TOO_FEW}",
-        tables.markdown(pd.DataFrame(found)),
+        " worst there is. Fresh seeds.",
+        found_table(evidence, sizes),
         "## The same instances in longer games",
         "R_T/T. The first principal of each block is the one that the instance was searched for; the next has a theorem"
-        " that covers the agent, with the paper's constants, then with practical ones, which no theorem covers.",
-        "\n".join(sentences),
-        tables.markdown(pd.DataFrame(longer)),
+        " that covers the agent, with the paper's constants, then with practical ones, which no theorem covers. The"
+        f" last column compares R_T at the longest horizon with that of the first, on {sizes.longer} seeds. {TESTED}",
+        sentences(longer, sizes.horizons[-1]),
+        tables.markdown(longer),
     ]
 
 
 CLAIM = Claim(
     "worst-case",
-    "Where principals without a theorem lose",
-    "A search for the worst instances of profit-target and bracket-ucb, agent by agent, confirmed on fresh seeds.",
+    "Principals without a theorem, on average and at their worst",
+    "Long games on average, and a search for the worst instances of profit-target and bracket-ucb, agent by agent.",
     plan,
     page,
 )

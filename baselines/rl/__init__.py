@@ -1,4 +1,4 @@
-"""Principals trained by reinforcement learning: how they are trained, kept on disk, and played.
+"""Principals and agents trained by reinforcement learning: how they are trained, kept on disk, and played.
 
 ``baselines.make("ppo", n_arms=5, horizon=200)`` comes with the package. Playing a policy needs NumPy and Numba;
 training one (:func:`learner`, ``pa-bench train``) needs the extra ``[train]``.
@@ -7,9 +7,9 @@ Inside::
 
     view.py         what a trained principal sees, and its prices, for one game or a batch
     trained.py      a trained principal as a compiled rule
-    policy_file.py  a policy on disk
     networks.py     a policy network that treats arms alike
     vec_env.py      batched games for Stable-Baselines3
+    agent_seat.py   the agent's seat: batched games against a principal
     models.py       models of Stable-Baselines3, and functions, as principals
     training.py     training from scratch
     evaluate.py     many games of a model at once

@@ -23,12 +23,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import pa_env
+from baselines.files import write_whole
 from baselines.principal import Principal, Rounds, offer
-from baselines.rl.policy_file import FORMAT, Policy, write
+from baselines.rl.agent_seat import WithHistory
 from baselines.rl.trained import Trained
-from baselines.rl.view import FIELDS, OVERALL, WithBeliefs
+from baselines.rl.view import SEAT, WithBeliefs
 from pa_env.envs import principal_driver, spaces
 from pa_env.kernel.layout import OBSERVATIONS, ArmRow, Floats
+from pa_env.policy_file import FORMAT, Policy, Seat, pack
+from pa_env.trained_agents import SEAT as AGENT
 from pa_env.wrappers.base import game_behind
 
 # (observation, state, whether an episode begins, randomness) -> (action, state)
@@ -78,10 +81,15 @@ def from_sb3(
         raise ValueError(
             f"model = {model} has no environment: pass wrapper=, n_arms= and horizon=, or load it with env="
         )
+    if seat_of(model) == AGENT:
+        raise ValueError(
+            f"model = {model} plays the agent: keep it by baselines.rl.save(model, 'agent.npz'), and pass"
+            " agent='agent.npz'"
+        )
     inner = None if env is None else _innermost(env)
     n_arms = game_behind(inner).n_arms if n_arms is None else n_arms
     horizon = game_behind(inner).horizon if horizon is None else horizon
-    if wrapper is None and has_our_network(model):
+    if wrapper is None and seat_of(model) == SEAT:
         return Trained(n_arms, horizon, policy_of(model, sampled=not deterministic))
     predict = functools.partial(_predict, model.policy, _normalizer(model), deterministic)
     if wrapper is not None:
@@ -98,16 +106,20 @@ def is_model(given: object) -> bool:
 principal_driver.CONVERSIONS.append((is_model, from_sb3))  # so the agent's seat takes a model
 
 
-def has_our_network(model: Any) -> bool:
-    """True if a policy file can hold what a model plays."""
+def seat_of(model: Any) -> Seat | None:
+    """Return the seat that a model plays, if a policy file can hold it; else None."""
     env, layout = model.get_env(), getattr(model.policy, "layout", {})
-    wrapped = env is not None and all(env.env_is_wrapped(WithBeliefs)) and model.get_vec_normalize_env() is None
-    return wrapped and (layout.get("fields"), layout.get("overall")) == (FIELDS, OVERALL)
+    for seat, wrapper in ((SEAT, WithBeliefs), (AGENT, WithHistory)):
+        wrapped = env is not None and all(env.env_is_wrapped(wrapper)) and model.get_vec_normalize_env() is None
+        if wrapped and (layout.get("fields"), layout.get("overall")) == (seat.fields, seat.overall):
+            return seat
+    return None
 
 
 def policy_of(model: Any, sampled: bool = True) -> Policy:
     """Return what a policy file holds of a model whose actions are to be drawn (``sampled``), or else the likeliest."""
-    if not has_our_network(model):
+    seat = seat_of(model)
+    if seat is None:
         raise ValueError(
             f"model = {model} has not the network and the beliefs of baselines.rl.learner, which a policy file holds:"
             " keep it with model.save(...), and play it with baselines.from_sb3(model)"
@@ -116,6 +128,7 @@ def policy_of(model: Any, sampled: bool = True) -> Policy:
     games = [each.unwrapped.game for each in envs.games]
     metadata = {
         "format": FORMAT,
+        "seat": seat.name,
         "tasks": [each.name for each in settings.tasks] if settings else [f"k{g.n_arms}-t{g.horizon}" for g in games],
         "objective": envs.objective or "utility",
         "seed": int(model.seed or 0),
@@ -124,6 +137,8 @@ def policy_of(model: Any, sampled: bool = True) -> Policy:
         "width": model.policy.layout["width"],
         "sampled": sampled,
     }
+    if seat == AGENT and settings:
+        metadata["against"] = settings.against
     layers = model.policy.mlp_extractor.actor.state_dict() | model.policy.action_net.state_dict()
     return Policy(metadata, {name: layer.cpu().numpy().astype(np.float32) for name, layer in layers.items()})
 
@@ -136,7 +151,8 @@ def save(model: Any, path: str | Path, sampled: bool = True) -> None:
         path: of the file, which ends in ``.npz``.
         sampled: draw actions when it is played; else the likeliest ones are played.
     """
-    write(Path(path), policy_of(model, sampled))
+    policy = policy_of(model, sampled)
+    write_whole(Path(path), pack(policy, policy.seat))
 
 
 class Offered(Exception):  # noqa: N818 - no error: it brings an offer out of a step

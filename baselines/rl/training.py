@@ -1,8 +1,10 @@
-"""Training a principal from scratch: :func:`baselines.rl.learner` in Python, ``pa-bench train`` in a folder.
+"""Training a player from scratch: :func:`baselines.rl.learner` in Python, ``pa-bench train`` in a folder.
 
 A learner is Stable-Baselines3's PPO on many copies of one or several tasks, with the observations and prices of
 :class:`baselines.rl.view.WithBeliefs` and the network of :class:`baselines.rl.networks.SetActorCritic`. Its learning
-rate (at the end) and its bonus for random actions fall to 0, so that the last policy is the one to keep.
+rate (at the end) and its bonus for random actions fall to 0, so that the last policy is the one to keep. An agent is
+trained in the same way ``against`` a principal: it sees what :class:`baselines.rl.agent_seat.WithHistory` shows, plays
+arms, and maximises its own payoff, the sum of R + pi.
 
 :func:`train` keeps everything in a folder. A lap is a fixed number of rollouts. After each lap the policy plays
 evaluation episodes, and a checkpoint is written. All random numbers of a lap come from the run's seed and the lap's
@@ -11,8 +13,8 @@ policy. In the folder of a run:
 
 | file | what it holds |
 |---|---|
-| ``policy.npz`` | the policy after the last finished lap (:mod:`baselines.rl.policy_file`) |
-| ``curve.png`` | utility against rounds of training, beside scripts |
+| ``policy.npz`` | the policy after the last finished lap (:mod:`pa_env.policy_file`) |
+| ``curve.png`` | utility, or an agent's payoff, against rounds of training, beside scripts |
 | ``run.json`` | the settings, and the scores of each lap; written last, so it names nothing missing |
 | ``lap-N.zip``, ``lap-N.pkl`` | the last checkpoint: Stable-Baselines3's model, and the games (pickles) |
 | ``events.out.*`` | TensorBoard's |
@@ -44,24 +46,30 @@ from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import Estimate, estimate
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
 from baselines.registry import describe, make
-from baselines.rl.evaluate import OFFER, games_of, play_out
+from baselines.rl.agent_seat import PAYOFF
+from baselines.rl.evaluate import OFFER, Games, follower_games, games_of, payoffs, play_out
 from baselines.rl.models import save
 from baselines.rl.networks import SetActorCritic
-from baselines.rl.vec_env import OBJECTIVES, GameVecEnv
-from baselines.rl.view import FIELDS, OVERALL, PARTICLES, PRIVILEGED, WithBeliefs
+from baselines.rl.vec_env import GameVecEnv
+from baselines.rl.view import PARTICLES, PRIVILEGED, WithBeliefs
+from baselines.rl.view import SEAT as PRINCIPAL_SEAT
 from baselines.simulation import simulate
 from baselines.specs import is_user_code
-from baselines.tasks import Task, setting, task
+from baselines.tasks import DEFAULT_AGENTS, Task, setting, task
 from pa_env.checks import known, seed_of, short, whole
 from pa_env.kernel.layout import Floats
+from pa_env.policy_file import Seat
+from pa_env.trained_agents import SEAT as AGENT_SEAT
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 ROLLOUT, BATCHES, EPOCHS = 25, 8, 2  # rounds of each copy between two updates; equal parts of them, and passes
 RATE, ENTROPY = 2e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
 WARM_UP = 0.4  # share of the rounds that is spent on the tasks of a warm-up, if there is one
-SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0)}  # what is maximised, with its sign
+# What is maximised, with its sign.
+SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0), PAYOFF: (PAYOFF, 1.0)}
 WAYS = ("likeliest", "drawn")  # in which a policy's actions are played
 SCRIPTS = ("zero", "profit-target", "bracket-ucb")  # that a learning curve is shown beside
+AGENTS = ("empirical-mean", "ucb")  # likewise, of an agent
 REFERENCE_EPISODES = 500
 NEXT_TO_NOTHING = 1e-3  # an offer, on average over rounds
 TRAP = (
@@ -80,7 +88,9 @@ class Settings:
     """Tasks, or their names. All tasks are played for about as many rounds; those with different numbers of arms take
     turns, rollout by rollout."""
     objective: str = "utility"
-    """What is maximised: utility, or regret for minus R_T."""
+    """What is maximised: utility, or regret for minus R_T; of an agent payoff, its own utility."""
+    against: str = ""
+    """The spec of a principal: an agent is trained against it. Empty: a principal is trained."""
     steps: int = 8_000_000
     """Rounds to train on, rounded up to whole laps."""
     seed: int = 0
@@ -113,7 +123,9 @@ class Settings:
             )
         if not self.tasks:
             raise ValueError("tasks = () must be at least one task")
-        known("objective", self.objective, OBJECTIVES)
+        if self.against:
+            self._check_agent()
+        known("objective", self.objective, (PAYOFF,) if self.against else SCORE.keys() - {PAYOFF})
         if (seed_of(self.seed) or 0) >= 2**32:
             raise ValueError(f"seed = {short(self.seed)} must be below 2**32, as Stable-Baselines3 wants it")
         for name in ("steps", "copies", "particles", "width", "lap", "rounds"):
@@ -121,6 +133,37 @@ class Settings:
         most = max(len(group) for tasks in (self.tasks, self.warm_up) for group in by_arms(tasks))
         if self.copies < most:
             raise ValueError(f"copies = {self.copies} must be at least the number of tasks with as many arms, {most}")
+
+    def _check_agent(self) -> None:
+        """Raise if an agent can't be trained like this; its utility is called payoff."""
+        for each in (*self.tasks, *self.warm_up):
+            if each.agent not in DEFAULT_AGENTS:
+                raise ValueError(
+                    f"task = {short(each.name)}: a trained agent takes the place of {each.agent}, and learns as"
+                    f" {DEFAULT_AGENTS[0]} does: name a task without an agent"
+                )
+        if self.privileged:
+            raise ValueError("privileged = True is for training a principal: leave it out, or against")
+        if self.objective == "utility":
+            object.__setattr__(self, "objective", PAYOFF)
+
+    @property
+    def seat(self) -> Seat:
+        """Who is trained."""
+        return AGENT_SEAT if self.against else PRINCIPAL_SEAT
+
+    @property
+    def scores(self) -> dict[str, str]:
+        """The scores of an evaluation, with what they are called; the player's own comes first."""
+        if self.against:
+            return {PAYOFF: "payoff", "expected_utility": "utility of the principal"}
+        return {"expected_utility": "utility", "regret": "R_T"}
+
+    def games(self, task: Task, copies: int) -> Games:
+        """Return copies of a task's game for the one who is trained."""
+        if self.against:
+            return follower_games(task, self.against, copies)
+        return WithBeliefs(games_of(task, copies), self.particles, self.privileged)
 
     @property
     def rollout_steps(self) -> int:
@@ -195,7 +238,7 @@ class Learner(PPO):
         """
         threads = torch.get_num_threads()
         torch.set_num_threads(1)  # sums come out the same on any machine, and the network is too small for more
-        bar = Bar(self.references or references(self.settings.tasks)) if progress_bar else None
+        bar = Bar(self.references or references(self.settings)) if progress_bar else None
         given = callback if isinstance(callback, list) else [callback] if callback is not None else []
         try:
             super().learn(total_timesteps, CallbackList([*given, *([bar] if bar else [])]), *arguments, **options)
@@ -237,10 +280,7 @@ def environments(settings: Settings, tasks: tuple[Task, ...]) -> list[GameVecEnv
     all_envs = []
     for group in by_arms(tasks):
         copies = [len(part) for part in np.array_split(np.arange(settings.copies), len(group))]
-        games = [
-            WithBeliefs(games_of(each, n), settings.particles, settings.privileged)
-            for each, n in zip(group, copies, strict=True)
-        ]
+        games = [settings.games(each, n) for each, n in zip(group, copies, strict=True)]
         envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
         envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
         all_envs.append(envs)
@@ -250,7 +290,8 @@ def environments(settings: Settings, tasks: tuple[Task, ...]) -> list[GameVecEnv
 def constants(settings: Settings) -> dict[str, Any]:
     """Return the arguments of PPO; a learning rate that is a number is the first one, and falls."""
     horizon = float(np.mean([each.horizon for each in settings.tasks]))
-    network = {"width": settings.width, "fields": FIELDS, "overall": OVERALL, "deep": settings.deep}
+    sizes = {"fields": settings.seat.fields, "overall": settings.seat.overall}
+    network = sizes | {"width": settings.width, "deep": settings.deep}
     defaults: dict[str, Any] = {
         "learning_rate": RATE,
         "n_steps": ROLLOUT,
@@ -288,7 +329,7 @@ def train(settings: Settings, out: Path) -> Path:
         if len(record["laps"]) < settings.laps:
             model = read_checkpoint(out, len(record["laps"])) if record["laps"] else learner(settings)
             model.set_logger(configure(str(out), ["tensorboard"]))
-            record["references"] = model.references = model.references or references(settings.tasks)
+            record["references"] = model.references = model.references or references(settings)
             left = settings.laps * settings.lap * settings.rollout_steps - model.num_timesteps
             laps = Laps(settings, out, record)
             model.learn(left, laps, log_interval=settings.lap, reset_num_timesteps=False, progress_bar=True)
@@ -321,7 +362,7 @@ class Bar(BaseCallback):
             utility = recent_utility(self.model)
             elapsed = self.progress.tasks[0].elapsed or math.inf
             speed = f"{(self.num_timesteps - self.first) / elapsed:,.0f}/s"
-            text = "" if math.isnan(utility) else f"utility {utility:.1f} ({self.scripts})"
+            text = "" if math.isnan(utility) else f"{utility:.1f} ({self.scripts})"
             self.progress.update(self.shown, completed=self.num_timesteps, speed=speed, text=text)
         return True
 
@@ -357,7 +398,7 @@ class Laps(BaseCallback):
         """Evaluate and write everything; the record comes last."""
         played = evaluate(self.model, self.settings)
         scores = {
-            name: {way: {score: estimate(sums[score]) for score, _ in SCORE.values()} for way, sums in ways.items()}
+            name: {way: {score: estimate(sums[score]) for score in self.settings.scores} for way, sums in ways.items()}
             for name, ways in played.items()
         }
         self.record["laps"].append(scores)
@@ -367,7 +408,7 @@ class Laps(BaseCallback):
         write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.model.envs))
         save(self.model, self.out / "policy.npz", sampled=better_drawn(played, self.settings))
         self._tell(lap, scores, played)
-        write_whole(self.out / "curve.png", picture(self.record))
+        write_whole(self.out / "curve.png", picture(self.record, next(iter(self.settings.scores))))
         write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
         for path in self.out.glob("lap-*"):
             if path.stem != f"lap-{lap}":
@@ -378,13 +419,13 @@ class Laps(BaseCallback):
         print(f"lap {lap} of {self.settings.laps}, {self.num_timesteps:,} rounds", flush=True)
         for name, ways in scores.items():
             for way, means in ways.items():
-                utility, regret = plus_minus(means["expected_utility"]), plus_minus(means["regret"])
-                print(f"  {name}: {way}: utility {utility}, R_T {regret}", flush=True)
+                line = ", ".join(f"{self.settings.scores[score]} {plus_minus(mean)}" for score, mean in means.items())
+                print(f"  {name}: {way}: {line}", flush=True)
                 for score, mean in means.items():
                     self.logger.record(f"{name}/{way}_{score}", mean.value)
         horizons = {each.name: each.horizon for each in self.settings.tasks}
         offers = [ways["drawn"][OFFER].mean() / horizons[name] for name, ways in played.items()]
-        if max(offers) < NEXT_TO_NOTHING and not self.record["trapped"]:
+        if max(offers) < NEXT_TO_NOTHING and not self.settings.against and not self.record["trapped"]:
             self.record["trapped"] = True
             print(TRAP, flush=True)
 
@@ -395,9 +436,12 @@ def recent_utility(model: Any) -> float:
     return float(np.mean([np.mean(episodes) if episodes else math.nan for episodes in recent]))
 
 
-def references(tasks: tuple[Task, ...]) -> dict[str, float]:
-    """Return the mean utility of ``zero`` and of the best script, over tasks."""
-    seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + REFERENCE_EPISODES)
+def references(settings: Settings) -> dict[str, float]:
+    """Return the mean utility of ``zero`` and of the best script, over tasks; of an agent, the payoffs of others."""
+    seeds, tasks = range(EVALUATION_SEEDS, EVALUATION_SEEDS + REFERENCE_EPISODES), settings.tasks
+    if settings.against:
+        earned = {name: [payoffs(settings.against, name, each, seeds)[0] for each in tasks] for name in AGENTS}
+        return {name: float(np.mean(sums)) for name, sums in earned.items()}
     utilities = {
         name: float(
             np.mean(
@@ -423,11 +467,7 @@ def evaluate(model: Any, settings: Settings) -> Scores:
         seeds = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes)
         set_random_seed(settings.seed)  # the same model has the same scores
         scores[each.name] = {
-            way: play_out(
-                WithBeliefs(games_of(each, episodes), settings.particles, settings.privileged),
-                *(model, seeds, way == "likeliest"),
-            )
-            for way in WAYS
+            way: play_out(settings.games(each, episodes), model, seeds, way == "likeliest") for way in WAYS
         }
     return scores
 
@@ -445,18 +485,20 @@ def better_drawn(scores: Scores, settings: Settings) -> bool:
     return estimate(np.concatenate(gains)).low > 0
 
 
-def picture(record: dict[str, Any]) -> bytes:
-    """Draw the learning curve of a run as a PNG."""
+def picture(record: dict[str, Any], score: str) -> bytes:
+    """Draw the learning curve of a run, in a score, as a PNG."""
     from baselines.pictures import against_rounds
 
-    figure, axes = against_rounds("expected_utility")
+    figure, axes = against_rounds(score)
     if record["curve"]:
         axes.plot(*np.array(record["curve"]).T, color="#9A9A9A", label="while training")
     for way in WAYS:
-        utilities = [np.mean([ways[way]["expected_utility"][0] for ways in lap.values()]) for lap in record["laps"]]
+        utilities = [np.mean([ways[way][score][0] for ways in lap.values()]) for lap in record["laps"]]
         axes.plot(record["rounds"], utilities, marker="o", label=f"evaluated, {way}")
     for name, utility in record["references"].items():
-        axes.axhline(utility, linestyle="--", linewidth=1, color="#555555" if name == SCRIPTS[0] else "#222222")
+        axes.axhline(
+            utility, linestyle="--", linewidth=1, color="#555555" if name in (SCRIPTS[0], AGENTS[0]) else "#222222"
+        )
         axes.annotate(name, (0.0, utility), xytext=(2, 2), textcoords="offset points", fontsize="small")
     axes.set(xlabel="rounds of training")
     axes.legend(frameon=False)

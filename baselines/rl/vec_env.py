@@ -28,12 +28,14 @@ from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from baselines.rl.agent_seat import LOSS, PAYOFF
 from baselines.rl.evaluate import Games, horizon_of
 from pa_env.checks import known
 
 # What a policy is trained for: the part of the game's info whose sum it keeps small. R_T^oracle is minus the expected
 # utility plus what an informed agent would leave; no play changes that, so the optimum is the same, and the noise less.
-OBJECTIVES = {"utility": "regret_oracle", "regret": "regret"}
+# An agent's payoff is what its best arm would bring without incentives less its loss.
+OBJECTIVES = {"utility": "regret_oracle", "regret": "regret", "payoff": LOSS}
 RECENT = 200  # finished episodes of each game whose utilities are kept
 
 
@@ -43,8 +45,8 @@ class GameVecEnv(VecEnv):
     Args:
         envs: the batched game, bare or wrapped, with ``autoreset_mode`` DISABLED; or several, one after the other.
         objective: None for the reward as played, X - pi_A; "utility" for its expectation theta_A - pi_A, less what the
-            best fixed incentive would bring; "regret" for minus the round's share of R_T. The last two are privileged,
-            and fine for training: a reward is not observed.
+            best fixed incentive would bring; "regret" for minus the round's share of R_T; in the agent's seat "payoff"
+            for mu_A + pi_A. The last three are privileged, and fine for training: a reward is not observed.
         scale: multiplies the reward; None: 10 / sqrt(horizon) of each game, so that the sum of an episode is of order 1
             to 10.
         staggered: begin the first episodes at times spread over the horizon.
@@ -72,7 +74,7 @@ class GameVecEnv(VecEnv):
         self._ends = np.cumsum([games.num_envs for games in self.games])
         super().__init__(int(self._ends[-1]), self.games[0].single_observation_space, self.games[0].single_action_space)
         self._sums, self._lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
-        self._utilities = np.zeros(self.num_envs)  # expected, of the episodes that are being played
+        self._utilities = np.zeros(self.num_envs)  # expected, or payoffs, of the episodes that are being played
         self.observations: NDArray[np.float32] | None = None  # the last ones; None before the first episode
         self.starts = np.ones(self.num_envs, np.bool_)  # True where an episode begins with them
         self.recent = [deque[float](maxlen=RECENT) for _ in self.games]  # likewise, of those that ended last
@@ -109,7 +111,7 @@ class GameVecEnv(VecEnv):
             first = end - games.num_envs
             self._sums[first:end] += rewards
             self._lengths[first:end] += 1
-            self._utilities[first:end] += info["expected_utility"]
+            self._utilities[first:end] += info[PAYOFF if self.objective == PAYOFF else "expected_utility"]
             if over.any():
                 for i in np.flatnonzero(over).tolist():
                     infos[first + i] = {

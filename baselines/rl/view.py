@@ -36,6 +36,7 @@ from pa_env.checks import integers, whole
 from pa_env.envs import spaces
 from pa_env.kernel.compiling import compiled
 from pa_env.kernel.layout import LOG_SCALE, NO_ARM, PRINCIPAL_SUM, ArmRow, Floats, Floats32, Integers
+from pa_env.policy_file import Seat
 from pa_env.wrappers.base import game_behind, one_hot
 
 QUANTILES = (0.08, 0.3, 0.5, 0.75, 0.96)  # of an arm's cost, its prices
@@ -69,6 +70,7 @@ class Overall(IntEnum):
 
 
 FIELDS, OVERALL = len(Field) - 1 + RUNGS, len(Overall)
+SEAT = Seat("principal", FIELDS, OVERALL, RUNGS)
 PRIVILEGED = (ArmRow.MU, ArmRow.THETA, ArmRow.MEAN)  # what a critic may be shown of each arm
 
 

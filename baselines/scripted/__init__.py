@@ -6,5 +6,4 @@ Inside::
     peers/     its predecessors and peers
     ours/      without a theorem, best in practice
     simple.py  no incentive, a fixed offer, the best response
-    memory.py  the memory of a compiled rule
 """

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from baselines.principal import Principal, Request, Rounds, follow, offer
-from baselines.scripted.memory import compiled_when_used
 from pa_env.checks import numbers, short
 from pa_env.game import Game
 from pa_env.kernel.layout import ArmRow, Floats, Integers
+from pa_env.memory import compiled_when_used
 
 TIE_BREAK = 1e-9
 

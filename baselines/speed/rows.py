@@ -108,6 +108,8 @@ def agents() -> Iterator[SpeedRow]:
         ("thompson, compiled by a user", sampling, "thompson", 4.0),
         ("logit", "logit", "thompson", 1.5),
         ("types", "types", "oracle", 1.2),
+        ("hedge", "hedge", "empirical-mean", 1.5),
+        ("holdout", "holdout", "empirical-mean", 1.5),
     ):
         ours, theirs = partial(answered, agent), partial(answered, yardstick)
         yield SpeedRow(f"agent: {label}", ours, 2000, theirs, 2000, f"of {yardstick}", most)

@@ -23,10 +23,12 @@ the regret. Each drawing marks these as hidden. A picture is for people; nothing
 last round: arm 1, incentive 0.500, reward 1.000; utility 1.50   ~regret 0.25
 """
 
+import functools
 import math
 import sys
+import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from gymnasium import logger
@@ -40,16 +42,22 @@ from pa_env.kernel.layout import ArmRow, SummaryBlock, SummaryNumber, block_colu
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from PIL.Image import Image
+    from PIL.ImageFont import FreeTypeFont
 
 MODES = ("ansi", "rgb_array", "human")
 ROWS = 20  # arms in a text frame: with the lines around them they fit a terminal of 30 lines
 SIZE = (960, 540)  # pixels, width first
+ANSWER, REGRET, PLAYS = (58, 103, 489, 286), (629, 103, 307, 162), (629, 356, 307, 135)  # x, y, width, height of axes
+LEFT, RIGHT, TOP, BOTTOM = 53, 24, 33, 45  # pixels around axes, for labels and titles
 HIDDEN = "hidden from the principal"
+_drawing = threading.Lock()  # frames share the axes that they are drawn on
 
 # Okabe & Ito's palette, told apart with any colour vision ("Color Universal Design", 2008).
 ORANGE, SKY, GREEN, BLUE, VERMILLION = "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00"
-INK, FAINT, SHADE = "#222222", "#DDDDDD", "#EEEEEE"
+INK, FAINT = "#222222", "#DDDDDD"
 # One style for a mark in the picture and in its key.
 OFFER: dict[str, Any] = {"facecolor": ORANGE}
 BELIEF: dict[str, Any] = {"facecolor": "#D5ECF9", "edgecolor": SKY, "hatch": "////"}
@@ -199,55 +207,123 @@ def human(frame: Frame) -> None:
 
 
 def rgb(frame: Frame) -> NDArray[np.uint8]:
-    """The frame as pixels, (height, width, 3). The same frame gives the same bytes."""
+    """The frame as pixels, (height, width, 3). The same frame gives the same bytes.
+
+    What stays between frames (axes, titles, key) is drawn once and kept as pixels; a frame draws the rest over it.
+    """
     try:
-        # Objects only: pyplot would choose a backend for the whole process and keep every figure alive.
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+        from matplotlib.figure import Figure  # noqa: F401 - with it comes Pillow
+        from PIL import ImageDraw
     except ImportError as error:
         raise DependencyNotInstalled(
             'Matplotlib is not installed; render_mode="rgb_array" needs it: pip install "principal-agent-env[bench]"'
         ) from error
 
-    figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="white")
-    canvas = FigureCanvasAgg(figure)
-    # Fixed places instead of a layout engine: faster, and nothing moves between the frames of an animation.
-    answer, regret, plays = (
-        figure.add_axes(box) for box in ((0.06, 0.28, 0.51, 0.53), (0.655, 0.51, 0.32, 0.30), (0.655, 0.09, 0.32, 0.25))
-    )
+    with _drawing:
+        image = _background(frame.agent).copy()
+        for box, panel in ((ANSWER, _draw_answer(frame)), (REGRET, _draw_regret(frame)), (PLAYS, _draw_plays(frame))):
+            image.paste(panel, (box[0] - LEFT, box[1] - TOP))
+    header = ImageDraw.Draw(image)  # Pillow writes these words ten times as fast as Matplotlib
     sums = f"utility {frame.utility:,.2f}   |   regret {frame.regret:,.2f} (hidden)"
-    figure.text(0.02, 0.94, f"Round {frame.t:,} of {frame.horizon:,}", fontsize=14, fontweight="bold", color=INK)
-    figure.text(0.02, 0.895, f"{_last_round(frame)}   |   {sums}", fontsize=10, color=INK)
+    header.text((19, 33), f"Round {frame.t:,} of {frame.horizon:,}", INK, _font("DejaVuSans-Bold", 19), anchor="ls")
+    header.text((19, 57), f"{_last_round(frame)}   |   {sums}", INK, _font("DejaVuSans", 14), anchor="ls")
+    return np.array(image)
+
+
+@functools.cache
+def _font(name: str, size: int) -> "FreeTypeFont":
+    """One of the fonts that come with Matplotlib."""
+    import matplotlib
+    from PIL import ImageFont
+
+    return ImageFont.truetype(f"{matplotlib.get_data_path()}/fonts/ttf/{name}.ttf", size)
+
+
+def _canvas(width: int, height: int) -> "FigureCanvasAgg":
+    """Return the canvas of an empty figure of this size; without pyplot, which would keep every figure alive."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    return FigureCanvasAgg(Figure(figsize=(width / 100, height / 100), dpi=100, facecolor="white"))
+
+
+def _pixels(canvas: "FigureCanvasAgg") -> "Image":
+    """Return what is drawn on a canvas."""
+    from PIL import Image
+
+    return Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba()).convert("RGB")  # type: ignore[no-untyped-call]
+
+
+@functools.lru_cache(maxsize=8)
+def _background(agent: str) -> "Image":
+    """Draw what all frames of an agent have in common outside the panels."""
+    canvas = _canvas(*SIZE)
     # parse_math=False: the name is the user's, and may hold a dollar.
-    figure.text(0.98, 0.94, f"agent: {frame.agent:.40}", fontsize=11, color=INK, ha="right", parse_math=False)
-    _draw_answer(answer, frame)
-    _draw_regret(regret, frame)
-    _draw_plays(plays, frame)
+    canvas.figure.text(0.98, 0.94, f"agent: {agent:.40}", fontsize=11, color=INK, ha="right", parse_math=False)
     for x, (title, entries) in zip((0.06, 0.30), KEY.items(), strict=True):
-        _draw_key(figure, x, title, entries)
+        _draw_key(canvas.figure, x, title, entries)
     canvas.draw()  # type: ignore[no-untyped-call]  # Matplotlib does not type its Agg canvas
-    return np.asarray(canvas.buffer_rgba())[..., :3].copy()  # type: ignore[no-untyped-call]
+    return _pixels(canvas)
 
 
-def _draw_answer(ax: "Axes", frame: Frame) -> None:
+class _Panel(NamedTuple):
+    """Axes without data, and their pixels."""
+
+    axes: "Axes"
+    canvas: "FigureCanvasAgg"
+    empty: Any
+
+    def draw(self, artists: "list[Artist]") -> "Image":
+        """Draw data of a frame, and take it off the axes again."""
+        self.canvas.restore_region(self.empty)  # type: ignore[no-untyped-call]
+        for artist in artists:
+            artist.draw(self.canvas.get_renderer())  # type: ignore[no-untyped-call]
+            artist.remove()
+        return _pixels(self.canvas)
+
+
+@functools.lru_cache(maxsize=32)
+def _panel(
+    box: tuple[int, int, int, int],
+    title: str,
+    xlabel: str,
+    xlim: tuple[float, float],
+    ylim: tuple[float, float],
+    xticks: tuple[float, ...],
+) -> _Panel:
+    """Draw empty axes. Fixed places instead of a layout engine: faster, and nothing moves between frames."""
+    width, height = box[2] + LEFT + RIGHT, box[3] + TOP + BOTTOM
+    canvas = _canvas(width, height)
+    axes = canvas.figure.add_axes((LEFT / width, BOTTOM / height, box[2] / width, box[3] / height))
+    _style(axes, title, xlabel, xlim, ylim, xticks)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    return _Panel(axes, canvas, canvas.copy_from_bbox(canvas.figure.bbox))  # type: ignore[no-untyped-call]
+
+
+def _draw_answer(frame: Frame) -> "Image":
     """Left: what the agent compares, belief + offer, and what the principal wants, theta."""
     arms, tried = np.arange(len(frame.offer)), frame.plays > 0
     stack, needed = frame.beliefs + frame.offer, frame.beliefs + frame.optimal_incentives
     low, high = _limits(np.concatenate([stack, needed, frame.theta, frame.theta_hat[tried]]), least=1.0)
     title = "The agent prefers the highest bar: belief now + last offer"
-    _style(ax, title, "arm", (-0.6, len(arms) - 0.4), (low, high), arms[:: -(-len(arms) // 12)])
-    # Bars rise from the floor of the axis, not from 0: with negative beliefs too the highest is the one preferred.
-    _bars(ax, np.full(len(arms), low), frame.beliefs, BELIEF)
-    _bars(ax, frame.beliefs, stack, OFFER)
-    ax.hlines(needed, arms - 0.45, arms + 0.45, zorder=3, **TARGET)
-    size = min(6.0, 3 + 30 / len(arms))  # the truth is the larger one, so that it is seen behind a good estimate
-    ax.plot(arms, frame.theta, markersize=1.4 * size, clip_on=False, zorder=4, **TRUTH)
-    ax.plot(arms[tried], frame.theta_hat[tried], markersize=size, clip_on=False, zorder=5, **ESTIMATE)
-    _mark_played(ax, frame, high)
+    panel = _panel(ANSWER, title, "arm", (-0.6, len(arms) - 0.4), (low, high), _ticks(len(arms), 12))
+    ax, size = panel.axes, min(6.0, 3 + 30 / len(arms))
+    return panel.draw(
+        [
+            *_mark_played(ax, frame),
+            # Bars rise from the floor of the axis, not from 0: with negative beliefs too the highest is preferred.
+            _bars(ax, np.full(len(arms), low), frame.beliefs, BELIEF),
+            _bars(ax, frame.beliefs, stack, OFFER),
+            ax.hlines(needed, arms - 0.45, arms + 0.45, **TARGET),
+            # The truth is the larger one, so that it is seen behind a good estimate.
+            *ax.plot(arms, frame.theta, markersize=1.4 * size, clip_on=False, **TRUTH),
+            *ax.plot(arms[tried], frame.theta_hat[tried], markersize=size, clip_on=False, **ESTIMATE),
+        ]
+    )
 
 
 def _draw_key(figure: "Figure", x: float, title: str, entries: dict[str, dict[str, Any]]) -> None:
-    """A legend at fixed places: Matplotlib's own measures every word, which takes a fifth of a frame's time."""
+    """A legend at fixed places, like the rest."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
 
@@ -262,42 +338,54 @@ def _draw_key(figure: "Figure", x: float, title: str, entries: dict[str, dict[st
         figure.add_artist(sample)
 
 
-def _draw_regret(ax: "Axes", frame: Frame) -> None:
+def _draw_regret(frame: Frame) -> "Image":
     """Right, above: the regret so far, on an axis as long as the game."""
     ylim = _limits(np.append(frame.curve[:, 1], frame.regret), least=1.0)
-    _style(ax, f"Regret so far ({HIDDEN})", "round", (0, frame.horizon), ylim, np.linspace(0, frame.horizon, 3))
-    ax.axhline(0, color=INK, linewidth=0.8)
-    ax.plot(frame.curve[:, 0], frame.curve[:, 1], color=VERMILLION, linewidth=1.8)
-    ax.plot([frame.t], [frame.regret], "o", color=VERMILLION, markersize=6, clip_on=False, zorder=5)
+    ticks = (0.0, frame.horizon / 2, float(frame.horizon))
+    panel = _panel(REGRET, f"Regret so far ({HIDDEN})", "round", (0, frame.horizon), ylim, ticks)
+    return panel.draw(
+        [
+            panel.axes.axhline(0, color=INK, linewidth=0.8),
+            *panel.axes.plot(frame.curve[:, 0], frame.curve[:, 1], color=VERMILLION, linewidth=1.8),
+            *panel.axes.plot([frame.t], [frame.regret], "o", color=VERMILLION, markersize=6, clip_on=False),
+        ]
+    )
 
 
-def _draw_plays(ax: "Axes", frame: Frame) -> None:
+def _draw_plays(frame: Frame) -> "Image":
     """Right, below: how often each arm was played."""
-    arms, high = np.arange(len(frame.plays)), _limits(frame.plays, least=4)[1]
-    _style(ax, "Plays so far", "arm", (-0.6, len(arms) - 0.4), (0, high), arms[:: -(-len(arms) // 5)])
-    _bars(ax, np.zeros(len(arms)), frame.plays, {"facecolor": GREEN})
-    _mark_played(ax, frame, high)
+    n_arms, high = len(frame.plays), _limits(frame.plays, least=4)[1]
+    panel = _panel(PLAYS, "Plays so far", "arm", (-0.6, n_arms - 0.4), (0, high), _ticks(n_arms, 5))
+    bars = _bars(panel.axes, np.zeros(n_arms), frame.plays, {"facecolor": GREEN})
+    return panel.draw([*_mark_played(panel.axes, frame), bars])
 
 
-def _mark_played(ax: "Axes", frame: Frame, high: float) -> None:
+def _mark_played(ax: "Axes", frame: Frame) -> "list[Artist]":
     """A triangle over the played arm's column, and the column shaded."""
-    if frame.arm is not None:
-        ax.axvspan(frame.arm - 0.5, frame.arm + 0.5, color=SHADE, linewidth=0, zorder=0)
-        ax.plot([frame.arm], [high], clip_on=False, zorder=6, **PLAYED)
+    if frame.arm is None:
+        return []
+    shade = ax.axvspan(frame.arm - 0.5, frame.arm + 0.5, color=INK, alpha=0.08, linewidth=0)
+    return [shade, *ax.plot([frame.arm], [ax.get_ylim()[1]], clip_on=False, **PLAYED)]
 
 
-def _bars(ax: "Axes", bottom: NDArray[Any], top: NDArray[Any], style: dict[str, Any]) -> None:
+def _ticks(n_arms: int, most: int) -> tuple[float, ...]:
+    """At most so many arms, evenly spaced."""
+    return tuple(range(0, n_arms, -(-n_arms // most)))
+
+
+def _bars(ax: "Axes", bottom: NDArray[Any], top: NDArray[Any], style: dict[str, Any]) -> "Artist":
     """Bars as one path: an object for each, as of `Axes.bar`, adds half to the time of a frame of 50 arms."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
     x = np.arange(len(top))
     corners = np.array([[x - 0.35, bottom], [x - 0.35, top], [x + 0.35, top], [x + 0.35, bottom]]).transpose(2, 0, 1)
-    ax.add_patch(PathPatch(Path.make_compound_path_from_polys(corners), linewidth=0, zorder=2, **style))
+    # Unlike add_patch, add_artist does not look for the ends of the data, which takes longer than drawing.
+    return ax.add_artist(PathPatch(Path.make_compound_path_from_polys(corners), linewidth=0, **style))
 
 
 def _style(
-    ax: "Axes", title: str, xlabel: str, xlim: tuple[float, float], ylim: tuple[float, float], xticks: NDArray[Any]
+    ax: "Axes", title: str, xlabel: str, xlim: tuple[float, float], ylim: tuple[float, float], xticks: tuple[float, ...]
 ) -> None:
     """Every colour is given, so that a style the user has chosen for plots does not reach this picture."""
     from matplotlib.ticker import MaxNLocator

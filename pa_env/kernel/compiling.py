@@ -5,8 +5,8 @@ machine code stays in use and gives wrong numbers. The folder of every function 
 all sources that may be compiled into it (:mod:`pa_env.kernel.sources`).
 
 All uses of Numba's private API are in this file, and each has a plain fallback: the option
-``_nrt``, the class of the cache, direct calls of one overload (:func:`machine_code`) and the address of a compiled
-function (:func:`code_address`).
+``_nrt``, the class of the cache, the library of a :func:`part`, direct calls of one overload (:func:`machine_code`) and
+the address of a compiled function (:func:`code_address`).
 """
 
 import functools
@@ -33,12 +33,45 @@ try:
 except ImportError:  # another version of Numba: compile again in each process
     FunctionCache = _CacheLocator = None
 
+PartCompiler: Any = None
+try:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+except ImportError:  # compile parts as whole functions
+    pass
+else:
+
+    class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+        """Code for callers to link. It is neither optimised nor turned into machine code on its own."""
+
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalized = True
+
+        @property
+        def codegen(self) -> Any:
+            """Itself, for :meth:`set_env`."""
+            return self
+
+        def set_env(self, _name: str, _environment: Any) -> None:
+            """Nothing: there is no machine code that could read it."""
+
+    class PartCompiler(Compiler):  # type: ignore[misc,no-redef]
+        """The compiler of :func:`part`."""
+
+        def compile_extra(self, function: Callable[..., Any]) -> Any:
+            """Compile a function into a :class:`PartLibrary`."""
+            self.state.library = PartLibrary(self.state.targetctx.codegen(), function.__qualname__)
+            return super().compile_extra(function)
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # NumPy's error model leaves out the zero-division branches. `_nrt=False` leaves out Numba's own reference counts on
 # arrays, which nothing compiled here allocates or keeps: it halves the cost of a batched step.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
-NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 PATIENCE = 2.0  # seconds without a word
 _explained = False  # whether the user was told
 
@@ -132,7 +165,7 @@ def compiled(function: Function, signature: Any = None, **options: Any) -> Funct
         signature: compile it for these types now, and for no others; None: for each new combination when called.
         **options: of ``numba.njit``, in addition to the project's.
     """
-    options = OPTIONS | options
+    options = OPTIONS | {"no_cfunc_wrapper": True} | options
     dispatcher = numba.njit(**options)(function)
     if FunctionCache is not None and hasattr(dispatcher, "_cache"):
         dispatcher._cache = StampedCache(function, options)
@@ -143,25 +176,30 @@ def compiled(function: Function, signature: Any = None, **options: Any) -> Funct
     return cast(Function, dispatcher)
 
 
+def part(function: Function, **options: Any) -> Function:
+    """Compile a function that only compiled functions call; Python cannot.
+
+    Its code is linked into that of its callers, and optimised and turned into machine code there alone.
+
+    Args:
+        function: the function, of arrays and numbers.
+        **options: of ``numba.njit``, in addition to the project's.
+    """
+    options = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options
+    return cast(Function, numba.njit(pipeline_class=PartCompiler, **options)(function))
+
+
 def inlined(function: Function) -> Function:
-    """Compile a function that compiled functions call, into each of its callers.
+    """Compile a function that compiled functions call, into each of its callers; Python may call it too.
 
     By LLVM: Numba's own ``inline="always"`` takes half as long again to compile, and the code is no faster.
     """
-    return cast(Function, numba.njit(forceinline=True, **OPTIONS)(function))
-
-
-def part(function: Function) -> Function:
-    """Compile a function that only compiled functions call: without the wrappers by which Python would call it.
-
-    For a function of all the arrays of a game, these take half of the time to compile.
-    """
-    return compiled(function, **NO_WRAPPERS)
+    return cast(Function, numba.njit(forceinline=True, no_cfunc_wrapper=True, **OPTIONS)(function))
 
 
 def inlined_part(function: Function) -> Function:
-    """Compile a function as :func:`inlined` and :func:`part` do."""
-    return cast(Function, numba.njit(forceinline=True, **OPTIONS, **NO_WRAPPERS)(function))
+    """Compile a :func:`part` that is inlined into each of its callers."""
+    return part(function, forceinline=True)
 
 
 @contextmanager

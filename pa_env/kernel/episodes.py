@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from pa_env.kernel.compiling import caller, compiled, inlined_part
+from pa_env.kernel.compiling import caller, compiled, inlined_part, part
 from pa_env.kernel.hold import count_round
 from pa_env.kernel.layout import (
     NO_ARM,
@@ -146,6 +146,12 @@ def follow(arrays: Arrays, rule: Any, memory: Floats, offers: Floats, results: F
         The misses of the targets, or -1 - (what :func:`pa_env.kernel.step.step` returns for a bad offer or answer),
         after which it stops.
     """
+    return follow_some(arrays, rule, memory, offers, results, rounds)
+
+
+@part
+def follow_some(arrays: Arrays, rule: Any, memory: Floats, offers: Floats, results: Floats, rounds: int) -> int:
+    """:func:`follow` for compiled code."""
     misses, default = 0, arrays.plays[0, :0]
     for _ in range(rounds):
         target = call_rule(arrays, rule, memory, offers, results)
@@ -186,7 +192,7 @@ def play_episodes(arrays: Arrays, rule: Any, memories: Floats, marks: Integers, 
                     for a in range(n_arms):
                         recorded.beliefs[i, c, a] = game.arms[0, ArmRow.MEAN, a]
                 if end > t:
-                    missed = follow(game, rule, work.memory, work.offers, work.results, end - t)
+                    missed = follow_some(game, rule, work.memory, work.offers, work.results, end - t)
                     if missed < 0:
                         return i
                     misses += missed

@@ -16,7 +16,7 @@ import baselines
 import pa_env  # noqa: F401  (registers the environments)
 from baselines import Principal
 from baselines.principal import Hold, Outcome, Phase, Rounds
-from baselines.registry import PRIVILEGED
+from baselines.registry import PRINCIPALS, PRIVILEGED
 from pa_env.game import Game
 
 Floats = NDArray[np.float64]
@@ -34,6 +34,12 @@ class Entry(NamedTuple):
     outcome: Outcome
     means: Floats
     plays: NDArray[np.int64]
+
+
+def sizes_of(name: str, n_arms: int, horizon: int) -> dict[str, int]:
+    """These numbers of arms and rounds, or smaller ones for a principal that plays no others."""
+    only = PRINCIPALS[name].only_arms
+    return {"n_arms": n_arms, "horizon": horizon} if only is None else {"n_arms": only, "horizon": 6}
 
 
 def watch(principal: Principal) -> list[Entry]:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -76,11 +77,34 @@ def test_files_in_the_current_folder_do_not_pose_as_libraries(command: str, tmp_
     (tmp_path / "beside.py").touch()
     started = [str(program)] if command == "pa-bench" else [sys.executable, "-m", "baselines"]
     environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
-    sweep = "run --task tiny --seeds 1 --workers 2 --out out --principal own:Own --principal own.py:Own"
+    sweep = "run --task smoke --seeds 1 --workers 2 --out out --principal own:Own --principal own.py:Own"
     words = [*started, *sweep.split()]
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert len(list(tmp_path.glob("out/blocks/*.parquet"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "extra"),
+    [
+        ("tune profit-target --task tiny --trials 1", "optuna", "tune"),
+        ("train --task k3-t100-uniform", "torch", "train"),
+        ("report results", "pandas", "bench"),
+        ("speed --only AEC --repeats 1", "pygame", "test"),
+    ],
+)
+def test_a_command_says_which_extra_is_missing(words: str, module: str, extra: str, tmp_path: Path) -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    needs = [f"{each}; extra == {name!r}" for name, some in project["optional-dependencies"].items() for each in some]
+    code = (
+        f"import sys; sys.modules[{module!r}] = None\n"
+        f"from baselines import extras; extras.requires = lambda _: {needs}\n"
+        f"from baselines.cli.commands import app; app({words.split()})"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert shown.returncode == 1
+    said = f"Error: {module} is not installed: pip install 'principal-agent-env[{extra}]'"
+    assert shown.stderr.splitlines()[-1] == said
 
 
 def test_speed_prints_the_rows_asked_for_beside_another_checkout(tmp_path: Path) -> None:
@@ -159,12 +183,12 @@ def test_the_yardstick_of_turns_has_the_pygame_that_gymnasium_and_pettingzoo_wan
 
 
 def test_what_the_benchmark_costs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "tasks", lambda *names: tasks("tiny"))
+    monkeypatch.setattr(speed, "tasks", lambda *names: tasks("smoke"))
     assert 0 < speed.share_in_game() < 1
     assert Game.advance.__qualname__ == "Game.advance"  # nothing is left patched
     for principal in ("elimination", "profit-target"):
         with speed.timed() as spent:
-            assert isinstance(attempt(Block(task("tiny"), principal, range(2))).data, bytes)  # a failure takes no time
+            assert isinstance(attempt(Block(task("smoke"), principal, range(2))).data, bytes)  # a failure takes no time
         assert sum(spent) > 0
 
 

@@ -18,6 +18,8 @@ from baselines.scripted.ours.profit_target import ProfitTarget
 from pa_env import IID
 from pa_env.kernel.layout import SCORES
 
+from .helpers import sizes_of
+
 OWN = """
 import pa_env
 from baselines import Principal, hold
@@ -178,7 +180,7 @@ def test_whatever_the_setting_is_given_as() -> None:
         linear.samples["c-ipa"][SCORES.index("regret")],
         simulate("c-ipa", "unit-ball", horizon=50, seeds=range(3), checkpoints=linear.checkpoints).regret,
     )
-    assert compare(["zero"], "tiny", seeds=2).checkpoints[-1] == 50
+    assert compare(["zero"], "smoke", seeds=2).checkpoints[-1] == 50
 
 
 def test_other_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +226,7 @@ def test_whose_mistake_it_was_is_said() -> None:
         (["linear"], {}, "linear can't play this game: .*needs linear rewards"),
         (["fixed"], {}, "fixed can't play this game: .*incentives"),
         ([Payer(3, 20)], {"n_arms": 4}, "Payer can't play this game: it has n_arms = 3, but the game has 4"),
-        (["zero"], {"task": "tiny", "horizon": 30}, "task = 'tiny' is a whole setting: leave out horizon"),
+        (["zero"], {"task": "smoke", "horizon": 30}, "task = 'smoke' is a whole setting: leave out horizon"),
         (["zero"], {"task": "tin"}, "task = 'tin'"),
         (["zero"], {"horizon": 1.5}, "horizon = 1.5"),
         (["zero"], {"agent": "nobody"}, "agent = 'nobody'"),
@@ -295,6 +297,9 @@ def test_scores_that_only_some_agents_have() -> None:
 
 @pytest.mark.parametrize("name", [name for name in baselines.principals() if name not in ("linear", "c-ipa", "fixed")])
 def test_a_principal_shows_all_its_parameters(name: str) -> None:
-    made = baselines.make(name, n_arms=4, horizon=50)
+    sizes = sizes_of(name, 4, 50)
+    made = baselines.make(name, **sizes)
     parameters = ", ".join(f"{p.name}=[^ ]+" for p in baselines.registry.parameters(name))
-    assert re.fullmatch(rf"\w+\(n_arms=4, horizon=50(, {parameters})?\)", repr(made)), repr(made)
+    assert re.fullmatch(rf"\w+\(n_arms={sizes['n_arms']}, horizon={sizes['horizon']}(, {parameters})?\)", repr(made)), (
+        repr(made)
+    )

@@ -1,5 +1,6 @@
 """One contract: simulate, compare and make take the same things; whatever offers and observes is a principal."""
 
+import pickle
 from typing import Any
 
 import gymnasium as gym
@@ -12,7 +13,7 @@ import baselines
 from baselines import Principal, offer
 from baselines.cli.commands import app
 from baselines.principal import Rounds
-from pa_env import principal_agent_v0
+from pa_env import CompiledAgent, principal_agent_v0
 
 GAME: dict[str, Any] = {"n_arms": 3, "horizon": 50}
 
@@ -78,9 +79,9 @@ def test_a_run_shows_itself_in_five_lines() -> None:
 
 
 def test_a_task_and_parts_of_a_setting_on_the_command_line() -> None:
-    result = CliRunner().invoke(app, ["run", "--task", "tiny", "--arms", "3", "--horizon", "50"])
+    result = CliRunner().invoke(app, ["run", "--task", "smoke", "--arms", "3", "--horizon", "50"])
     assert result.exit_code == 1
-    assert "--task tiny is a whole setting: leave out --arms, --horizon, or the task" in result.output
+    assert "--task smoke is a whole setting: leave out --arms, --horizon, or the task" in result.output
 
 
 @pytest.mark.parametrize(
@@ -99,3 +100,17 @@ def test_render_without_a_mode_warns() -> None:
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="without specifying any render mode"):
         assert env.render() is None
+
+
+def lowest(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
+    return 0
+
+
+def nothing(memory: Any, means: Any, counts: Any, arm: int, reward: float) -> None:
+    pass
+
+
+def test_a_compiled_agent_has_the_name_that_it_is_given() -> None:
+    agent = pickle.loads(pickle.dumps(CompiledAgent(lowest, nothing, name="first-arm")))
+    assert baselines.compare(["zero"], agent=agent, seeds=1, **GAME).setting.startswith("agent first-arm, ")
+    assert baselines.compare(["zero"], agent=CompiledAgent(lowest, nothing), seeds=1, **GAME).agent == "CompiledAgent"

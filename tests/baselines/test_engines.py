@@ -50,8 +50,8 @@ def test_a_cluster_that_loses_a_node_and_principals_that_crash_or_never_end(
     monkeypatch.chdir(tmp_path)  # the file is named as this process finds it; the nodes can't
     monkeypatch.setattr(blocks, "ROUNDS", 200)  # four seeds
     good, bad = ["own.py:Slow", "elimination", "oracle"], ["own.py:Crashes", "own.py:Loops"]
-    planned = make_plan(tasks("tiny"), good + bad, 12)
-    sweep.run(make_plan(tasks("tiny"), good, 12), tmp_path / "local", "pa-bench run", sweep.Engine(workers=1))
+    planned = make_plan(tasks("smoke"), good + bad, 12)
+    sweep.run(make_plan(tasks("smoke"), good, 12), tmp_path / "local", "pa-bench run", sweep.Engine(workers=1))
     from ray.cluster_utils import Cluster  # here: it takes long, and one worker alone needs it
 
     machines = Cluster(initialize_head=True, head_node_args=HEAD)
@@ -90,7 +90,7 @@ def test_without_an_address_ray_is_started_here(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_node_with_another_version_plays_nothing() -> None:
-    (block,) = make_plan(tasks("tiny"), ["zero"], 1).blocks
+    (block,) = make_plan(tasks("smoke"), ["zero"], 1).blocks
     here = versions()
     assert ray._play(block, {}, here | {"code": "another"}, 60) == here
     assert ray._play(block, {}, here, 60) == (attempt(block).data, None)
@@ -99,5 +99,5 @@ def test_a_node_with_another_version_plays_nothing() -> None:
 def test_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=r"engine = 'ray' needs Ray, which is not installed: pip install"):
-        sweep.run(make_plan(tasks("tiny"), [], 1), tmp_path / "out", "", sweep.Engine("ray"))
+        sweep.run(make_plan(tasks("smoke"), [], 1), tmp_path / "out", "", sweep.Engine("ray"))
     assert not list(tmp_path.iterdir())

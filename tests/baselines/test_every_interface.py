@@ -4,6 +4,7 @@ import copy
 import importlib.util
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import gymnasium as gym
@@ -20,7 +21,7 @@ from pa_env import IID, Linear, make_agent, principal_agent_v0
 from pa_env.kernel.layout import AgentBlock, block_columns
 from pa_env.scripted_agents import AGENTS
 
-from .helpers import NO_BOUND
+from .helpers import NO_BOUND, sizes_of
 
 K, T, SEED = 3, 70, 11
 LONG = 1200  # several phases
@@ -236,7 +237,11 @@ def test_every_interface_plays_the_rounds_of_the_simulation(
     name: str, given: dict[str, Any], agent: str, instance: Any
 ) -> None:
     arms = {"arms": instance.arms} if needs_arms(name) else {}
-    principal = baselines.make(name, n_arms=K, horizon=T, **given, **arms)
+    sizes = sizes_of(name, K, T)
+    principal = baselines.make(name, **sizes, **given, **arms)
+    if sizes["n_arms"] < K:  # it plays with the first arms alone
+        of_arms = ("arms",) if isinstance(instance, Linear) else ("mu", "theta")
+        instance = replace(instance, **{each: getattr(instance, each)[: sizes["n_arms"]] for each in of_arms})
     check(principal, instance=instance, agent=OwnAgent() if agent == "own" else agent)
 
 

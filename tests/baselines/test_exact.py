@@ -11,6 +11,9 @@ import pytest
 
 import baselines
 from baselines import exact
+from baselines.registry import PRINCIPALS
+from baselines.specs import parse
+from baselines.tasks import SUITES, task
 
 # Optimal utility for T = 1, 2, ..., in steps that a plain program found as well.
 VALUES = (0.5, 1.041667, 1.583333, 2.129630, 2.678356, 3.230648, 3.788526, 4.348030)
@@ -146,6 +149,7 @@ def test_other_priors() -> None:
         ({"horizon": 0}, "horizon = 0"),
         ({"horizon": 3, "objective": "regrets"}, "did you mean 'regret'"),
         ({"horizon": 3, "theta": (1.0,)}, "theta = "),
+        ({"horizon": 3, "theta": [1.0, 1.0]}, r"theta = \[1.0, 1.0\] must be a tuple"),
         ({"horizon": 3, "mu": (1.0, -1.0)}, "mu = -1.0"),
     ],
 )
@@ -154,8 +158,35 @@ def test_bad_input(arguments: dict[str, object], message: str) -> None:
         exact.solve(**arguments)  # type: ignore[arg-type]
 
 
-def test_other_sizes_are_refused() -> None:
-    with pytest.raises(ValueError, match="n_arms = 3 must be 2"):
-        exact.BayesOptimal(3, 5)
-    with pytest.raises(ValueError, match="horizon = 11 must be at most 10"):
-        exact.BayesOptimal(2, 11)
+def test_no_principal_without_secrets_earns_more() -> None:
+    """Nor has less R_T; each is compared with the optimum on average over 1,000 games."""
+    played = task("k2-t5-uniform")
+    for name in (each for each in played.principals if not PRINCIPALS[parse(each).place].privileged):
+        run = baselines.simulate(name, task=played, seeds=1000)
+        for objective, scores in (("utility", run.expected_utility), ("regret", -run.regret)):
+            value = exact.solve(5, objective).value * (1 if objective == "utility" else -1)
+            assert scores.mean() - value < 3 * scores.std() / np.sqrt(1000) + 1e-8, (name, objective)
+
+
+def test_its_name_takes_priors_and_an_objective() -> None:
+    made = baselines.make("bayes-optimal,objective=regret,theta_a=2", n_arms=2, horizon=4, mu_b=3)
+    assert isinstance(made, exact.BayesOptimal)
+    assert (made.objective, made.theta_a, made.theta_b, made.mu_a, made.mu_b) == ("regret", 2.0, 1.0, 1.0, 3.0)
+    for bad in ({"theta_a": 0.0}, {"mu_b": -1.0}, {"objective": "regrets"}):
+        (name,) = bad
+        with pytest.raises(ValueError, match=f"{name} = "):
+            baselines.make("bayes-optimal", n_arms=2, horizon=4, **bad)
+
+
+@pytest.mark.parametrize(("n_arms", "horizon", "message"), [(3, 5, "n_arms = 3 must be 2"), (2, 11, "at most 10")])
+def test_other_sizes_are_refused(n_arms: int, horizon: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        baselines.make("bayes-optimal", n_arms=n_arms, horizon=horizon)
+    with pytest.raises(ValueError, match=message):
+        baselines.compare(["bayes-optimal"], n_arms=n_arms, horizon=horizon, seeds=2)
+
+
+def test_it_is_listed_where_it_plays() -> None:
+    assert SUITES["tiny"] == tuple(f"k2-t{horizon}-uniform" for horizon in range(4, 11))
+    for name, listed in (("k2-t10-uniform", True), ("k2-t11-uniform", False), ("k3-t10-uniform", False)):
+        assert ("bayes-optimal" in task(name).principals) == listed

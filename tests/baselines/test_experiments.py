@@ -1,5 +1,6 @@
 """The commands that reproduce claims, at their quick size: what they play, and the pages they write."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,10 +15,11 @@ from baselines.__main__ import app
 from baselines.benchmark.statistics import log_slope
 from baselines.principal import Phase
 from baselines.registry import PRINCIPALS
-from baselines.reproduce import ablations, growth, lemma_counts, table1, theorems, who_wins
+from baselines.reproduce import ablations, exact, growth, lemma_counts, table1, theorems, who_wins
 from baselines.reproduce.claim import Cell, CellScores, Study
 from baselines.scripted.paper.ablations import NoAsymmetricCheck
 from baselines.scripted.paper.elimination import Elimination
+from baselines.scripted.paper.exploratory import Exploratory
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
@@ -198,16 +200,16 @@ def test_the_page_of_who_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert f"| {np.median(run.regret) / 1000:.4f} " in line
     assert f"| {run.utility.mean() / 1000:.4f} [" in line
     assert "oracle (privileged)" in page
-    lost = who_wins.best_arms_lost("elimination", "exploratory", 10**4, 10)
-    assert f"| exploratory | elimination,constants=practical | {lost} of 10 |" in " ".join(page.split())
+    lost = lemma_counts.best_arm_lost(Elimination, 10, 10**4, "exploratory")
+    assert f"| exploratory | elimination,constants=practical | {lost} |" in " ".join(page.split())
 
 
 def test_elimination_loses_the_best_arm_against_an_exploring_agent_where_exploratory_does_not() -> None:
     """It takes explorations for refusals; the paper's algorithm for such agents searches again and again."""
     for agent in ("exploratory", "exploratory-oracle"):
-        assert who_wins.best_arms_lost("elimination", agent, 10**5, 40) > 0
-        assert who_wins.best_arms_lost("exploratory", agent, 10**5, 40) == 0
-    assert who_wins.best_arms_lost("elimination", "empirical-mean", 10**5, 40) == 0
+        assert lemma_counts.best_arm_lost(Elimination, 40, 10**5, agent).broken > 0
+        assert lemma_counts.best_arm_lost(Exploratory, 40, 10**5, agent).broken == 0
+    assert lemma_counts.best_arm_lost(Elimination, 40, 10**5, "empirical-mean").broken == 0
 
 
 def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,8 +221,35 @@ def test_when_the_best_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     for kept, lost in (((True, True), 0), ((True, False), 1), ((False, False), 2)):
         last = [{*range(5)} - (set() if kept[seed] else {best[seed]}) for seed in range(2)]
         noted = [[Phase(1, 0, (0, 1, 2, 3, 4), 10), Phase(2, 50, tuple(active), 10)] for active in last]
-        monkeypatch.setattr(who_wins, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
-        assert who_wins.best_arms_lost("elimination", "oracle", 1000, 2) == lost
+        monkeypatch.setattr(lemma_counts, "simulate", lambda *_, noted=noted, **__: SimpleNamespace(phases=noted))
+        assert lemma_counts.best_arm_lost(Elimination, 2, 1000, "oracle").broken == lost
+
+
+# -------------------------------------------------------------------------------------- the exact optimum
+
+
+def test_the_page_of_the_exact_optimum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("stable_baselines3")
+    game, chosen = exact.game, ("zero", "particle", "oracle", "bayes-optimal")
+    monkeypatch.setattr(exact, "game", lambda horizon: replace(game(horizon), principals=chosen))
+    monkeypatch.setattr(exact, "QUICK_STEPS", 100)
+    page = page_of("exact", tmp_path)
+    assert (tmp_path / "p-tree.png").exists()
+    assert "2.129630 at T = 4, 2.678356 at T = 5" in page
+    zero, ours = (simulate(name, task="k2-t5-uniform", seeds=200).expected_utility for name in ("zero", "particle"))
+    share = 100 * (ours - zero).mean() / (2.678356 - 2.5)
+    line = next(line for line in page.splitlines() if line.startswith("| particle "))
+    assert f"| {share:.0f} ± " in line
+    assert "oracle (privileged)" in page
+    for name in ("| bayes-optimal ", "| bayes-optimal,objective=regret ", "| PPO, 100 rounds, drawn "):
+        assert name in page
+
+
+def test_habits_of_a_principal_that_never_pays() -> None:
+    assert exact.habits("zero", 4, 10) == {"rounds": 0.0, "offer": 0.0, "paid": 0.0, "early": 0.0}
+    text = exact.sentences({name: exact.habits(name, 4, 50) for name in (exact.OPTIMAL, "zero")})
+    assert "(`zero` 0%)" in text
+    assert "(`zero` 0.000 in a game, 0%)" in text
 
 
 def test_cells_are_paired_by_seed_even_if_a_block_failed() -> None:

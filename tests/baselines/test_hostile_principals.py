@@ -60,7 +60,7 @@ def file(tmp_path: Path) -> Path:
 
 def run(*principals: str, out: Path, options: tuple[str, ...] = ("--seeds", "2")) -> tuple[int, str]:
     named = [word for principal in principals for word in ("--principal", principal)]
-    shown = CliRunner().invoke(app, ["run", "--task", "tiny", "--workers", "1", "--out", str(out), *options, *named])
+    shown = CliRunner().invoke(app, ["run", "--task", "smoke", "--workers", "1", "--out", str(out), *options, *named])
     return shown.exit_code, " ".join(shown.output.split())
 
 
@@ -155,13 +155,13 @@ def pipe():
 
 class Forges(Zero):
     def rounds(self):
-        data = Path("alone/blocks/tiny--ipa--0.parquet").read_bytes()
+        data = Path("alone/blocks/smoke--ipa--0.parquet").read_bytes()
         pipe().send_bytes(bytes(16) + b"+" + data)
         yield from super().rounds()
 
 class Borrows(Zero):
     def rounds(self):
-        play_bytes.__code__ = (lambda *_: open("alone/blocks/tiny--ipa--1.parquet", "rb").read()).__code__
+        play_bytes.__code__ = (lambda *_: open("alone/blocks/smoke--ipa--1.parquet", "rb").read()).__code__
         yield from super().rounds()
 
 class Stammers(Zero):
@@ -190,7 +190,7 @@ def test_what_one_does_to_its_process_changes_nothing_for_others(harmful: str, t
     code, output = run(f"{harmful}:Patches", "zero", f"{harmful}:Wanders", "ipa", out=Path("out"))
     assert code == 1
     assert "2 blocks failed" in output
-    assert f"{harmful}:Patches in task tiny" in output
+    assert f"{harmful}:Patches in task smoke" in output
     run("zero", "ipa", out=Path("alone"))
     found = contents(tmp_path / "out" / "blocks")
     assert len(found) == 6
@@ -226,7 +226,7 @@ def test_one_that_never_ends_is_named_and_given_up(harmful: str, tmp_path: Path)
     assert code == 0
     code, output = run(f"{harmful}:Loops", "zero", out=Path("out"), options=("--seeds", "9", "--timeout", "0.5"))
     assert code == 1
-    assert f"{harmful}:Loops in task tiny" in output
+    assert f"{harmful}:Loops in task smoke" in output
     assert "took more than 0.5 seconds, and was stopped" in output
     assert len(list(Path("out/blocks").iterdir())) == 9
     failures = contents(tmp_path / "out" / "failures")
@@ -237,7 +237,7 @@ def test_one_that_never_ends_is_named_and_given_up(harmful: str, tmp_path: Path)
 def test_one_that_ends_its_process_when_it_is_made(harmful: str) -> None:
     code, output = run(f"{harmful}:EndsAtOnce", "zero", out=Path("out"))
     assert code == 1
-    assert f"{harmful}:EndsAtOnce can't play task tiny: it ended its process" in output
+    assert f"{harmful}:EndsAtOnce can't play task smoke: it ended its process" in output
     assert not Path("out").exists()
 
 
@@ -264,7 +264,7 @@ def test_one_that_looks_for_the_game_is_found_out_where_there_is_none(tmp_path: 
     code, output = run(*named, "ipa", out=tmp_path / "out", options=("--seeds", "2", "--isolated"))
     assert code == 1
     assert "1 blocks failed" in output
-    assert "Peeks in task tiny, seeds 0 to 1: played again in a process without a game, seed 0 has other" in output
+    assert "Peeks in task smoke, seeds 0 to 1: played again in a process without a game, seed 0 has other" in output
     assert len(list((tmp_path / "out" / "blocks").iterdir())) == 2
     block = Block(replace(task("k3-t100-uniform"), agent="own.py:Mine"), "zero", range(1))
     with pytest.raises(ValueError, match="is for agents and instances of this package"):

@@ -18,6 +18,8 @@ from pa_env.game import Game
 from pa_env.kernel.layout import ARM, REWARD
 from pa_env.rules import compile_rule
 
+from .helpers import sizes_of
+
 SEEDS = [3, 0, 10**12, 7, 3]
 
 
@@ -41,11 +43,13 @@ def names() -> list[str]:
 def test_each_is_the_episode_of_its_seed(name: str, agent: str) -> None:
     linear = any(p.name == "arms" for p in parameters(name))
     instance = "unit-ball" if linear else "uniform"
-    game: dict[str, Any] = {"instance": instance, "horizon": 150, "checkpoints": [1, 2, 90, 150]}
+    sizes = sizes_of(name, 5, 150)
+    marks = [1, 2, sizes["horizon"] - 1, sizes["horizon"]]
+    game: dict[str, Any] = {"instance": instance, "checkpoints": marks, **sizes}
     opponent = OwnAgent() if agent == "own" else agent
     many = simulate(name, agent=opponent, seeds=SEEDS, **game)
     assert many.regret.shape == (5, 4)
-    assert many.plays.shape == (5, 4, 5)
+    assert many.plays.shape == (5, 4, sizes["n_arms"])
     assert many.seeds is not None
     assert many.seeds.tolist() == SEEDS
     same(many, [simulate(name, agent=opponent, seed=seed, **game) for seed in SEEDS])

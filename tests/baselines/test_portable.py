@@ -43,7 +43,7 @@ from baselines.benchmark import pool, sweep
 from baselines.benchmark.plan import make_plan
 from baselines.tasks import tasks
 pool.FORKS = False
-sweep.run(make_plan(tasks("tiny"), ["zero"], 2), Path({str(out)!r}), "x", sweep.Engine(workers=1))
+sweep.run(make_plan(tasks("smoke"), ["zero"], 2), Path({str(out)!r}), "x", sweep.Engine(workers=1))
 """)
     environment = os.environ | {"PYTHONPATH": str(Path(baselines.__file__).parent.parent)}
     command = [sys.executable, "-W", "error", str(script)]

@@ -236,7 +236,7 @@ def test_a_simulation_of_something_that_is_no_principal(principal: Any) -> None:
         simulate(principal)
 
 
-@pytest.mark.parametrize("name", ["privileged", "stand_in", "longest"])
+@pytest.mark.parametrize("name", ["privileged", "stand_in", "longest", "only_arms"])
 def test_what_a_class_says_of_itself_is_refused_on_an_object(name: str) -> None:
     class Cheat(Principal):
         """Pays for what the game shows, if it is shown one."""

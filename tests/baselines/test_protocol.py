@@ -21,7 +21,7 @@ from pa_env.envs.scalar import FollowerEnv
 from pa_env.kernel.layout import SCORES
 from pa_env.rules import compile_rule
 
-from .helpers import Floats, python, step_through
+from .helpers import Floats, python, sizes_of, step_through
 
 K, T, SEED = 4, 1200, 11
 MU, THETA = [0.35, 0.8, 0.55, 0.0], [0.9, 0.2, 0.4, 1.0]
@@ -267,12 +267,15 @@ def test_every_principal_of_the_registry_plays(name: str) -> None:
     assert inspect.getdoc(made)
     instance, agent = ("unit-ball", "ols") if name in LINEAR else (IID(MU, THETA), "empirical-mean")
     principal: str | Principal = name
+    sizes = sizes_of(name, K, 300)
+    if sizes["n_arms"] != K:
+        instance = "uniform"
     if name not in LINEAR:
-        principal = baselines.make(name, n_arms=K, horizon=300, **SETTINGS.get(name, {}))
+        principal = baselines.make(name, **sizes, **SETTINGS.get(name, {}))
         assert isinstance(principal, made)
-        assert (principal.n_arms, principal.horizon) == (K, 300)
-    run = simulate(principal, instance, agent, horizon=300, seed=SEED)
-    assert run.plays[-1].sum() == 300
+        assert {"n_arms": principal.n_arms, "horizon": principal.horizon} == sizes
+    run = simulate(principal, instance, agent, horizon=sizes["horizon"], seed=SEED)
+    assert run.plays[-1].sum() == sizes["horizon"]
     assert np.isfinite([getattr(run, total)[-1] for total in SCORES if total != "regret_fixed"]).all()
 
 

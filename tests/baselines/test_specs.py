@@ -19,6 +19,8 @@ from baselines.scripted.paper.linear import LinearElimination
 from baselines.specs import parse
 from pa_env.game import Game
 
+from .helpers import sizes_of
+
 OWN = """
 from dataclasses import dataclass
 import pa_env
@@ -111,7 +113,7 @@ def test_values_that_are_none_are_named_with_their_parameter(name: str) -> None:
             continue
         for value in values if taken.annotation is bool else (*values, "True", "false"):
             with pytest.raises((ValueError, TypeError)) as raised:
-                make(f"{name},{parameter}={value}", n_arms=3, horizon=100, **arms)
+                make(f"{name},{parameter}={value}", **sizes_of(name, 3, 100), **arms)
             shown = str(float(value)) if value in ("1e400", "nan") else value
             assert f"{parameter} = " in str(raised.value)
             assert shown.lower()[:150] in str(raised.value).lower()

@@ -357,3 +357,14 @@ def test_the_arm_paid_for_is_the_one_most_above_its_need() -> None:
     assert found["rounds"].tolist() == [1, 2]
     assert found.loc[0, ["offer", "needed"]].tolist() == pytest.approx([0.4, 0.4])
     assert found.loc[1, ["offer", "needed"]].isna().all()
+
+
+def test_p_values_are_corrected_for_their_number() -> None:
+    assert statistics.holm(np.array([0.01, 0.04, np.nan, 0.03])).tolist() == pytest.approx(
+        [0.03, 0.06, np.nan, 0.06], nan_ok=True
+    )
+    rng = np.random.default_rng(0)
+    luck = [min(statistics.holm(rng.uniform(size=13))) < statistics.LEVEL for _ in range(2000)]
+    assert np.mean(luck) == pytest.approx(0.05, abs=0.02)
+    assert np.isnan(statistics.paired_p_value(np.ones(9)))
+    assert [statistics.paired_p_value(np.full(10, x)) for x in (0.0, 1.0)] == [1.0, 0.0]

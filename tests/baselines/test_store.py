@@ -22,7 +22,7 @@ from baselines.tasks import TASKS, task
 
 from .helpers import contents, python
 
-BLOCKS = [Block(task("tiny"), principal, range(2)) for principal in ("zero", "elimination")]
+BLOCKS = [Block(task("smoke"), principal, range(2)) for principal in ("zero", "elimination")]
 
 
 def fill(directory: Path, blocks: list[Block] = BLOCKS, overwrite: bool = False) -> None:
@@ -52,7 +52,7 @@ def test_the_columns_of_a_block() -> None:
 
 @pytest.mark.parametrize(
     ("name", "principal"),
-    [("tiny", "zero"), ("tiny", "profit-target"), ("d3-k5-t200-linear", "linear"), ("k4-t90-gap-ucb", "ipa")],
+    [("smoke", "zero"), ("smoke", "profit-target"), ("d3-k5-t200-linear", "linear"), ("k4-t90-gap-ucb", "ipa")],
 )
 def test_rows_are_the_runs(name: str, principal: str) -> None:
     """A block is the same as its seeds played one by one."""
@@ -78,13 +78,13 @@ def test_pandas_opens_all_blocks(tmp_path: Path) -> None:
     fill(tmp_path)
     (tmp_path / "blocks" / ".77.killed.parquet.tmp").write_text("half a fi")
     table = pd.read_parquet(tmp_path / "blocks")
-    assert len(table) == 4 * len(task("tiny").checkpoints)
+    assert len(table) == 4 * len(task("smoke").checkpoints)
     assert set(table["principal"]) == {"zero", "elimination"}
     assert table.columns.tolist() == schema().names
 
 
 def test_labels_cost_little() -> None:
-    made = attempt(Block(replace(task("tiny"), curve=False), "zero", range(1000))).data
+    made = attempt(Block(replace(task("smoke"), curve=False), "zero", range(1000))).data
     assert made is not None
     numbers = 1000 * 8 * (1 + 6 + 1 + 3 * 3)  # seed, scores, misses, and three numbers for each of three arms
     assert len(made) < 1.25 * numbers
@@ -100,13 +100,13 @@ def test_the_same_blocks_are_the_same_bytes(tmp_path: Path) -> None:
 
 def test_blocks_are_aligned_and_hold_about_as_many_rounds() -> None:
     for horizon, size in ((2, 2**17), (200, 1024), (1000, 256), (10**4, 16), (10**6, 1)):
-        found = list(blocks_of(replace(task("tiny"), horizon=horizon), "zero", range(2 * size + 1)))
+        found = list(blocks_of(replace(task("smoke"), horizon=horizon), "zero", range(2 * size + 1)))
         assert [(block.seeds[0], len(block.seeds)) for block in found] == [(0, size), (size, size), (2 * size, 1)]
 
 
 def test_a_part_of_a_block_is_played_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "ROUNDS", 200)  # four seeds
-    first, more = (list(blocks_of(task("tiny"), "zero", range(seeds))) for seeds in (6, 11))
+    first, more = (list(blocks_of(task("smoke"), "zero", range(seeds))) for seeds in (6, 11))
     fill(tmp_path / "grown", first)
     path = Store(tmp_path / "grown").block(first[0])
     before = path.stat().st_mtime_ns
@@ -124,7 +124,7 @@ def test_every_block_has_a_file_of_its_own() -> None:
     names = [file_name(spec) for spec in specs]
     assert len(set(names)) == len(specs)
     assert all(len(name) < 100 and name.isascii() and "/" not in name for name in names)
-    assert Block(task("tiny"), "elimination,delta=0.1", range(7, 9)).id == "tiny--elimination,delta=0.1--7"
+    assert Block(task("smoke"), "elimination,delta=0.1", range(7, 9)).id == "smoke--elimination,delta=0.1--7"
 
 
 def test_a_failure_keeps_its_traceback_until_the_block_is_played(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_failure_keeps_its_traceback_until_the_block_is_played(tmp_path: Path)
         store.enter([block], "pa-bench run", {"zero": describe("zero")})
         store.keep(BlockResult(block, None, "Traceback: no"))
         assert not store.has(block)
-        assert store.failure(block).read_text() == "zero in task tiny, seeds 0 to 1:\nTraceback: no"
+        assert store.failure(block).read_text() == "zero in task smoke, seeds 0 to 1:\nTraceback: no"
         store.keep(attempt(block))
         assert store.has(block)
         assert not store.failure(block).exists()
@@ -146,7 +146,7 @@ def test_what_benchmark_json_says(tmp_path: Path) -> None:
     assert {"format", "code", "python", "numpy", "numba", "scipy"} <= set(noted)
     assert noted["commands"] == ["pa-bench run"]
     game = {"agent": "empirical-mean", "instance": "uniform", "n_arms": 3, "dim": None, "horizon": 50}
-    assert noted["tasks"] == {"tiny": {"version": 1, **game, "curve": True, "own": {}, "seeds": 2}}
+    assert noted["tasks"] == {"smoke": {"version": 1, **game, "curve": True, "own": {}, "seeds": 2}}
     assert noted["principals"] == {name: {"label": name, "digest": None} for name in ("zero", "elimination")}
 
 
@@ -155,13 +155,13 @@ def test_a_folder_is_extended(tmp_path: Path) -> None:
     before = contents(tmp_path)
     fill(tmp_path)
     assert contents(tmp_path) == before
-    fill(tmp_path, [Block(task("tiny"), "oracle", range(5)), Block(task("k3-t100-uniform"), "zero", range(1))])
+    fill(tmp_path, [Block(task("smoke"), "oracle", range(5)), Block(task("k3-t100-uniform"), "zero", range(1))])
     after = contents(tmp_path)
     assert {name: after[name] for name in before if name != "benchmark.json"} == {
         name: data for name, data in before.items() if name != "benchmark.json"
     }
     noted = json.loads(after["benchmark.json"])["tasks"]
-    assert {name: entry["seeds"] for name, entry in noted.items()} == {"tiny": 5, "k3-t100-uniform": 1}
+    assert {name: entry["seeds"] for name, entry in noted.items()} == {"smoke": 5, "k3-t100-uniform": 1}
 
 
 # -------------------------------------------------------------------------------------- what is refused
@@ -175,7 +175,7 @@ def test_a_folder_is_extended(tmp_path: Path) -> None:
         lambda data: b"garbage" * 100,
         lambda data: data[:300] + bytes([data[300] ^ 255]) + data[301:],
         lambda data: data.replace(b"overpayment", b"\xffverpayment"),
-        lambda data: attempt(Block(task("tiny"), "zero", range(1, 3))).data,
+        lambda data: attempt(Block(task("smoke"), "zero", range(1, 3))).data,
         lambda data: attempt(BLOCKS[1]).data,
         lambda data: attempt(Block(task("k3-t100-uniform"), "zero", range(2))).data,
     ],
@@ -220,12 +220,12 @@ def test_results_of_another_version_of_a_task(tmp_path: Path) -> None:
     fill(tmp_path)
     before = contents(tmp_path)
     for change, what in (({"version": 2}, r"version 1 \(now 2\)"), ({"agent": "oracle"}, r"agent .* \(now oracle\)")):
-        other = Block(replace(TASKS["tiny"], **change), "zero", range(2))  # type: ignore[arg-type]
+        other = Block(replace(TASKS["smoke"], **change), "zero", range(2))  # type: ignore[arg-type]
         with pytest.raises(StoreError, match=rf"was played with {what}: name a new folder by --out, or replay it with"):
             fill(tmp_path, [other])
         assert contents(tmp_path) == before
     fill(tmp_path, [other], overwrite=True)
-    assert list(contents(tmp_path / "blocks")) == ["tiny--zero--0.parquet"]
+    assert list(contents(tmp_path / "blocks")) == ["smoke--zero--0.parquet"]
     assert Store(tmp_path).has(other)
 
 
@@ -246,7 +246,7 @@ def test_a_damaged_manifest(tmp_path: Path) -> None:
     noted = json.loads(manifest.read_text())
     wrong = {"commands": 3, "tasks": [], "principals": "zero", "version": None}
     texts = ['{"format": ', "[]", "{}", *(json.dumps(noted | {key: value}) for key, value in wrong.items())]
-    texts += [json.dumps(noted | {"commands": [3]}), json.dumps(noted | {"tasks": {"tiny": {"version": "1"}}})]
+    texts += [json.dumps(noted | {"commands": [3]}), json.dumps(noted | {"tasks": {"smoke": {"version": "1"}}})]
     for text in texts:
         manifest.write_text(text)
         with pytest.raises(StoreError, match=r"benchmark.json is damaged \(.*\): mend it"):
@@ -289,7 +289,7 @@ def test_a_principal_whose_file_was_changed(tmp_path: Path) -> None:
     file, out = tmp_path / "policy.npz", tmp_path / "out"
     weights = (Path(rl.__file__).parent / "weights" / "ppo.npz").read_bytes()
     file.write_bytes(weights)
-    block = Block(task("tiny"), str(file), range(2))
+    block = Block(task("smoke"), str(file), range(2))
     with locked(out) as store:
         store.enter([block], "x", {block.principal: describe(block.principal)})
         store.keep(BlockResult(block, None, "Traceback"))

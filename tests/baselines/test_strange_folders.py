@@ -140,7 +140,7 @@ def test_a_run_does_not_write_through_links(tmp_path: Path, link: str) -> None:
         (tmp_path / "elsewhere").mkdir()
     (folder / link).unlink(missing_ok=True)
     (folder / link).symlink_to(tmp_path / ("mine" if link == "lock" else "elsewhere"))
-    shown = CliRunner().invoke(app, ["run", "--task", "tiny", "--seeds", "1", "--out", str(folder)])
+    shown = CliRunner().invoke(app, ["run", "--task", "smoke", "--seeds", "1", "--out", str(folder)])
     assert shown.exit_code == 1
     assert "is a symbolic link" in shown.output
     assert (tmp_path / "mine").read_text() == "precious"

@@ -22,7 +22,7 @@ from baselines.benchmark.blocks import Block, BlockResult, attempt
 from baselines.benchmark.plan import make_plan, own_task
 from baselines.benchmark.results import read
 from baselines.benchmark.store import StoreError, locked
-from baselines.tasks import task, tasks
+from baselines.tasks import SUITES, task, tasks
 
 from .helpers import contents, python
 
@@ -49,7 +49,7 @@ def kept(directory: Path) -> dict[str, tuple[int, int]]:
 
 
 def run(out: Path, principals: list[str], seeds: int = 2, workers: int = 1) -> list[Path]:
-    planned = make_plan(tasks("tiny"), principals, seeds)
+    planned = make_plan(tasks("smoke"), principals, seeds)
     return sweep.run(planned, out, "pa-bench run", sweep.Engine(workers=workers), quiet=True)
 
 
@@ -57,23 +57,23 @@ def run(out: Path, principals: list[str], seeds: int = 2, workers: int = 1) -> l
 
 
 def test_the_first_block_of_everything_comes_first() -> None:
-    planned = make_plan(tasks("tiny", "k5-t1e4-uniform"), ["zero", "ipa", "zero"], None).blocks
+    planned = make_plan(tasks("smoke", "k5-t1e4-uniform"), ["zero", "ipa", "zero"], None).blocks
     assert [(block.principal, block.seeds[0], len(block.seeds)) for block in planned] == [
         *(("zero", 0, 2), ("ipa", 0, 2), ("zero", 0, 16), ("ipa", 0, 16), ("zero", 16, 14), ("ipa", 16, 14))
     ]
-    assert [block.principal for block in make_plan(tasks("tiny"), [], 1).blocks] == list(task("tiny").principals)
+    assert [block.principal for block in make_plan(tasks("smoke"), [], 1).blocks] == list(task("smoke").principals)
 
 
 @pytest.mark.parametrize("spec", ["elimination,delta=7x", "linear", "nowhere.py:Haggler"])
 def test_a_principal_that_cannot_be_made_is_refused_before_anything_is_played(spec: str) -> None:
-    with pytest.raises(ValueError, match=f"{spec} can't play task tiny: "):
-        make_plan(tasks("tiny"), ["zero", spec], 1)
+    with pytest.raises(ValueError, match=f"{spec} can't play task smoke: "):
+        make_plan(tasks("smoke"), ["zero", spec], 1)
 
 
 def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="seeds = 0 must be an integer at least 1"):
-        make_plan(tasks("tiny"), [], 0)
-    planned = make_plan(tasks("tiny"), [], 1)
+        make_plan(tasks("smoke"), [], 0)
+    planned = make_plan(tasks("smoke"), [], 1)
     for engine, message in (
         (sweep.Engine("rai"), r"engine = 'rai' is unknown \(did you mean 'ray'\?\)"),
         (sweep.Engine(address="auto"), "address = 'auto' is for engine = 'ray'"),
@@ -107,7 +107,7 @@ def test_time_left_weighs_blocks_by_their_lengths(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     monkeypatch.setattr("rich.progress.Progress", Watched)
     monkeypatch.setattr(pool, "play_in_processes", play_none)
-    sweep.run(make_plan(tasks("tiny", "k5-t1e7-uniform"), ["zero"], 1), tmp_path / "out", "pa-bench run")
+    sweep.run(make_plan(tasks("smoke", "k5-t1e7-uniform"), ["zero"], 1), tmp_path / "out", "pa-bench run")
     assert 0 < shown[0][0] < 2  # one of two blocks, and nearly nothing of the rounds
     assert shown == [(shown[0][0], 1), (100, 2)]
     assert bars[0].speed_estimate_period >= 600
@@ -117,7 +117,7 @@ def test_lines_where_there_is_no_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], a_seed_a_block: None
 ) -> None:
     monkeypatch.setattr(sweep, "EVERY", 0.0)
-    planned = make_plan(tasks("tiny"), ["zero", "ipa"], 2)
+    planned = make_plan(tasks("smoke"), ["zero", "ipa"], 2)
     for quiet, expected in ((False, 4), (True, 0)):
         out = tmp_path / str(quiet)
         sweep.run(planned, out, "pa-bench run", sweep.Engine(workers=1), quiet=quiet)
@@ -231,11 +231,11 @@ def test_a_principal_that_crashes_its_process_is_given_up(tmp_path: Path, a_seed
     own, out = tmp_path / "own.py", tmp_path / "out"
     own.write_text(CRASHES.format(deaths=str(tmp_path / "deaths")))
     principals = ["--principal", f"{own}:Crashes", "--principal", "zero"]
-    arguments = ["--task", "tiny", *principals, "--seeds", "20", "--workers", "2", "--out", str(out)]
+    arguments = ["--task", "smoke", *principals, "--seeds", "20", "--workers", "2", "--out", str(out)]
     shown = CliRunner().invoke(app, ["run", *arguments])
     assert shown.exit_code == 1
     assert "20 blocks failed" in shown.stderr
-    assert f"{own}:Crashes in task tiny, seeds " in shown.stderr
+    assert f"{own}:Crashes in task smoke, seeds " in shown.stderr
     run(tmp_path / "whole", ["zero"], 20)
     assert contents(out / "blocks") == contents(tmp_path / "whole" / "blocks")
     failures = contents(out / "failures")
@@ -257,7 +257,7 @@ def test_processes_that_cannot_even_start(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_failure_that_a_kill_left_behind_goes(tmp_path: Path) -> None:
     """As when the command is killed after it has written a block that had failed before."""
     run(tmp_path, ["zero"])
-    done, other = (tmp_path / "failures" / f"tiny--{name}--0.txt" for name in ("zero", "ipa"))
+    done, other = (tmp_path / "failures" / f"smoke--{name}--0.txt" for name in ("zero", "ipa"))
     done.write_text("Traceback: long ago")
     other.write_text("Traceback: of a block that is not asked for")
     before = kept(tmp_path)
@@ -298,7 +298,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     """Files can't grow beyond 4 kB: the manifest fits, a block does not."""
     code = (
         "import resource; from baselines.benchmark.blocks import Block, attempt; from baselines.tasks import task\n"
-        "attempt(Block(task('tiny'), 'zero', range(1)))  # compiles what the processes will need\n"
+        "attempt(Block(task('smoke'), 'zero', range(1)))  # compiles what the processes will need\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     )
     out = tmp_path / "out"
@@ -346,13 +346,13 @@ def test_ctrl_c(tmp_path: Path, started: int, signals: int) -> None:
 
 
 def test_the_command_plays_and_prints(tmp_path: Path) -> None:
-    shown = CliRunner().invoke(app, ["run", "--task", "tiny", "--workers", "1", "--out", str(tmp_path / "out")])
+    shown = CliRunner().invoke(app, ["run", "--task", "smoke", "--workers", "1", "--out", str(tmp_path / "out")])
     assert shown.exit_code == 0, shown.output
-    assert all(principal in shown.output for principal in task("tiny").principals)
-    assert len(kept(tmp_path / "out")) == len(task("tiny").principals)
+    assert all(principal in shown.output for principal in task("smoke").principals)
+    assert len(kept(tmp_path / "out")) == len(task("smoke").principals)
     assert "To play: 6 episodes, 300 rounds, in 3 blocks" in shown.stderr
     before = contents(tmp_path / "out" / "blocks")
-    again = CliRunner().invoke(app, ["run", "--task", "tiny", "--out", str(tmp_path / "out")])
+    again = CliRunner().invoke(app, ["run", "--task", "smoke", "--out", str(tmp_path / "out")])
     assert again.exit_code == 0
     assert contents(tmp_path / "out" / "blocks") == before
 
@@ -360,9 +360,9 @@ def test_the_command_plays_and_prints(tmp_path: Path) -> None:
 def test_the_command_tells_mistakes_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for arguments, message in (
-        (["--task", "tinny"], "did you mean 'tiny'"),
-        (["--task", "tiny", "--principal", "iap"], "did you mean 'ipa'"),
-        (["--task", "tiny", "--out", str(tmp_path / "file")], "can't be written to"),
+        (["--task", "smokke"], "did you mean 'smoke'"),
+        (["--task", "smoke", "--principal", "iap"], "did you mean 'ipa'"),
+        (["--task", "smoke", "--out", str(tmp_path / "file")], "can't be written to"),
     ):
         shown = CliRunner().invoke(app, ["run", *arguments])
         assert shown.exit_code == 1
@@ -373,7 +373,7 @@ def test_the_command_tells_mistakes_without_a_traceback(tmp_path: Path) -> None:
 def test_the_command_says_what_failed(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text("from baselines import Principal\nclass Lazy(Principal):\n    pass\n")
-    arguments = ["--task", "tiny", "--principal", f"{own}:Lazy", "--seeds", "1", "--out", str(tmp_path / "out")]
+    arguments = ["--task", "smoke", "--principal", f"{own}:Lazy", "--seeds", "1", "--out", str(tmp_path / "out")]
     shown = CliRunner().invoke(app, ["run", *arguments, "--workers", "1"])
     assert shown.exit_code == 1
     assert "1 blocks failed" in shown.stderr
@@ -454,13 +454,13 @@ def test_a_setting_is_the_task_of_its_name() -> None:
 
 def test_options_from_a_file(tmp_path: Path) -> None:
     config, out = tmp_path / "sweep.toml", tmp_path / "out"
-    config.write_text('task = "tiny"\nprincipal = ["zero", "ipa"]\nseeds = 3\nfinal_only = true\n')
+    config.write_text('task = "smoke"\nprincipal = ["zero", "ipa"]\nseeds = 3\nfinal_only = true\n')
     words = ["run", "--config", str(config), "--seeds", "2", "--workers", "1", "--quiet", "--out", str(out)]
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code == 0, shown.output
     assert len(read(out).rows) == 2 * 2
     (command,) = read(out).manifest["commands"]
-    assert command.endswith("--task tiny --principal zero --principal ipa --final-only")
+    assert command.endswith("--task smoke --principal zero --principal ipa --final-only")
     for text, message in (("tsk = 3", "option in .*: 'tsk' is unknown|tsk"), ("task = [", "Error: ")):
         config.write_text(text)
         shown = CliRunner().invoke(app, words)
@@ -468,19 +468,47 @@ def test_options_from_a_file(tmp_path: Path) -> None:
         assert re.search(message, shown.stderr)
 
 
-def test_list_shows_everything_a_line_an_item() -> None:
-    shown = CliRunner().invoke(app, ["list", "--suite", "short"])
+def listed(*options: str) -> list[list[str]]:
+    shown = CliRunner().invoke(app, ["list", *options])
     assert shown.exit_code == 0
     lines = [line.split("\t") for line in shown.output.splitlines()]
     assert {len(line) for line in lines} == {4}
-    assert ["task", "k3-t100-misaligned"] in [line[:2] for line in lines]
+    return lines
+
+
+def test_list_shows_suites_first_and_tasks_when_asked() -> None:
+    lines = listed()
+    assert [line[1] for line in lines[: len(SUITES)]] == list(SUITES)
+    assert {line[0] for line in lines} == {"suite", "principal", "agent", "instance"}
+    assert len(lines) < 60
+    assert not any(":`" in line[3] for line in lines)
     assert [line[2] for line in lines if line[:2] == ["agent", "exploratory"]] == [
         "c0=1.0, exponent=0.5, exploration=uniform, ties=lowest, initial=0.0"
     ]
-    assert {line[0] for line in lines} == {"task", "suite", "principal", "agent", "instance"}
+    short = listed("--suite", "short")
+    assert [line[1] for line in short if line[0] == "task"] == list(SUITES["short"])
+    assert len(short) == len(SUITES["short"])
+    assert len(listed("--all")) == len(lines) + len(SUITES["all"])
     as_json = CliRunner().invoke(app, ["list", "--suite", "short", "--json"])
-    assert [list(item.values()) for item in json.loads(as_json.output)] == lines
+    assert [list(item.values()) for item in json.loads(as_json.output)] == short
     assert CliRunner().invoke(app, ["list", "--suite", "shrt"]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("run --principal bracket", "bracket-ucb"),
+        ("run --task defa", "default"),
+        ("run --task k5-t200-mis", "k5-t200-misaligned"),
+        ("run --agent follow", "follow-the-leader"),
+        ("play --instance mini", "minimax"),
+        ("list --suite who", "who-wins"),
+    ],
+)
+def test_values_are_completed(words: str, value: str) -> None:
+    shell = {"_PA_BENCH_COMPLETE": "complete_bash", "COMP_WORDS": f"pa-bench {words}", "COMP_CWORD": "3"}
+    result = CliRunner().invoke(app, [], prog_name="pa-bench", env=shell)
+    assert result.output.split() == [value]
 
 
 def test_a_principal_may_have_the_name_of_its_agent() -> None:

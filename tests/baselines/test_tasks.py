@@ -20,7 +20,7 @@ EVERY = list(TASKS.values())
 @pytest.mark.parametrize("made", EVERY, ids=lambda made: made.name)
 def test_a_task_is_what_its_name_says(made: object) -> None:
     made = task(made.name)  # type: ignore[attr-defined]
-    if made.name != "tiny":
+    if made.name != "smoke":
         pattern = (
             r"(?:d(\d+)-)?k(\d+)-t([\de]+)-(linear|ipa-k50|ipa-k5|[a-z]+)(?:-([a-z0-9-]*?[a-z0-9]))?(?:-c([\d.]+))?"
         )
@@ -80,7 +80,7 @@ def test_principals_come_with_both_kinds_of_constants_and_know_c0() -> None:
 
 @pytest.mark.parametrize(
     "made",
-    [task("tiny"), task("k5-t200-uniform-exploratory"), setting("ols", "unit-ball", 5, 200)],
+    [task("smoke"), task("k5-t200-uniform-exploratory"), setting("ols", "unit-ball", 5, 200)],
     ids=lambda made: made.name,
 )
 def test_every_principal_of_a_task_plays_it(made: Task) -> None:
@@ -98,9 +98,12 @@ def test_suites_are_made_of_tasks_each_once() -> None:
     for names in SUITES.values():
         assert len(set(names)) == len(names) > 0
         assert set(names) <= set(TASKS)
-    assert set(SUITES["all"]) == set(TASKS) - {"tiny"}
-    assert {task.name for task in tasks("tiny", "tiny", "default", "k3-t100-uniform")} == {"tiny", *SUITES["default"]}
-    assert not set(SUITES) & (set(TASKS) - {"tiny"})
+    assert set(SUITES["all"]) == set(TASKS) - {"smoke"}
+    assert {task.name for task in tasks("smoke", "smoke", "default", "k3-t100-uniform")} == {
+        "smoke",
+        *SUITES["default"],
+    }
+    assert not set(SUITES) & (set(TASKS) - {"smoke"})
 
 
 @pytest.mark.parametrize(

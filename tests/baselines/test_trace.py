@@ -109,7 +109,7 @@ class Broken(OwnAgent):
 
 
 def test_a_sweep_keeps_every_round_of_its_blocks(tmp_path: Path) -> None:
-    out, options = tmp_path / "out", ["--task", "tiny", "--principal", "zero", "--workers", "1"]
+    out, options = tmp_path / "out", ["--task", "smoke", "--principal", "zero", "--workers", "1"]
 
     def command(*more: str) -> Any:
         return CliRunner().invoke(app, ["run", *options, "--quiet", "--out", str(out), *more])

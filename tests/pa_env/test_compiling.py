@@ -21,7 +21,7 @@ import baselines
 import pa_env
 from pa_env.game import Game
 from pa_env.kernel import compiling
-from pa_env.kernel.compiling import address, compiled, machine_code
+from pa_env.kernel.compiling import address, compiled, machine_code, part
 from pa_env.rules import compile_rule
 
 # Plays every kind of compiled function: the kernel by held offers and by a rule of another package, and an agent that
@@ -84,11 +84,16 @@ def edit(path: Path, old: str, new: str) -> None:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of both packages."""
+    """A copy of both packages, and of the machine code that there is: it serves every installation of the same code."""
     folder = tmp_path_factory.mktemp("packages")
     for package in (pa_env, baselines):
         origin = Path(package.__file__).parent
         shutil.copytree(origin, folder / origin.name, ignore=shutil.ignore_patterns("*.pyc"))
+    compiled_before = compiling.cache_folder()
+    if compiled_before.exists():  # others may be writing to it
+        shutil.copytree(
+            compiled_before, folder / "cache" / compiled_before.name, ignore=shutil.ignore_patterns("*.tmp.*")
+        )
     return folder
 
 
@@ -179,8 +184,9 @@ def test_every_compiled_function_has_such_a_cache() -> None:
     ):
         functions = vars(importlib.import_module(f"pa_env.kernel.{name}")).values()
         ours = [function for function in functions if isinstance(function, Dispatcher)]
-        caches = {type(function._cache).__name__ for function in ours if "forceinline" not in function.targetoptions}
-        assert caches == {"StampedCache"}, name
+        linked = {"forceinline", "no_cpython_wrapper"}
+        whole = [function for function in ours if not linked & set(function.targetoptions)]
+        assert {type(function._cache).__name__ for function in whole} <= {"StampedCache"}, name
 
 
 def test_a_full_disk_does_not_stop_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,6 +278,14 @@ def test_canary_nrt_is_an_option() -> None:
     assert compiling.OPTIONS["_nrt"] is False
 
 
+def test_canary_parts_are_compiled_into_their_callers_alone() -> None:
+    half = part(lambda x: 0.5 * x)
+    assert compiled(lambda x: half(x) + 1.0)(3.0) == 2.5
+    (overload,) = half.overloads.values()  # type: ignore[attr-defined]
+    assert type(overload.library).__name__ == "PartLibrary"
+    assert not overload.library._codegen._engine.is_symbol_defined(overload.fndesc.mangled_name)
+
+
 def test_canary_overloads_are_called_directly() -> None:
     function = compiled(lambda x: x + 1.0)
     call = machine_code(function, (1.0,))
@@ -291,7 +305,7 @@ def held() -> list[int]:
     return game.hold([0.9, 0.0], 5).plays.tolist()
 
 
-@pytest.mark.parametrize("missing", ["machine_code", "code_address", "FunctionCache"])
+@pytest.mark.parametrize("missing", ["machine_code", "code_address", "FunctionCache", "PartCompiler"])
 def test_without_a_private_part_the_same_is_played(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = held()
     if missing == "machine_code":
@@ -304,7 +318,9 @@ def test_without_a_private_part_the_same_is_played(missing: str, monkeypatch: py
         function = compile_rule(rule)
         assert address(function) == function.by_address.address
     else:
-        monkeypatch.setattr(compiling, "FunctionCache", None)
+        monkeypatch.setattr(compiling, missing, None)
+        half = part(lambda x: 0.5 * x)
+        assert compiled(lambda x: half(x) + 1.0)(3.0) == 2.5
     assert held() == expected
 
 

@@ -159,6 +159,11 @@ def test_picture_is_pixels_and_the_same_every_time(k: int) -> None:
     assert (edge == 255).all(), "something runs over the edge"
 
 
+def test_a_frame_leaves_nothing_for_the_next_one(image: NDArray[np.uint8]) -> None:
+    rgb(make(seed=1, arm=4, agent="oracle"))
+    assert np.array_equal(rgb(make()), image)
+
+
 @pytest.mark.parametrize("belief", [0.0, 0.5])
 @pytest.mark.parametrize("offer", [0.0, 1.0, 2.5])
 def test_an_offer_stands_on_the_belief(belief: float, offer: float) -> None:
@@ -193,6 +198,8 @@ def test_odd_numbers_are_drawn() -> None:
 def test_a_users_plot_style_changes_nothing(image: NDArray[np.uint8]) -> None:
     from matplotlib import style
 
+    for kept in (render._panel, render._background):
+        kept.cache_clear()
     with style.context("dark_background"):
         assert np.array_equal(rgb(make()), image)
 

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from baselines.scripted.memory import compiled_when_used
 from baselines.scripted.ours.gaussian_filter import GaussianBeliefs, GaussianEntry, gaussian_beliefs, update
 from baselines.scripted.ours.profit_target import ProfitTarget, price, price_cut, write_worth
 from pa_env.checks import at_least
-from pa_env.kernel.compiling import inlined
+from pa_env.kernel.compiling import inlined_part
 from pa_env.kernel.layout import Floats, Integers
+from pa_env.memory import compiled_when_used
 from pa_env.rules import Rule
 
 
@@ -96,7 +96,7 @@ def bracket_ucb_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, re
     return a
 
 
-@inlined
+@inlined_part
 def optimistic_choice(memory: Floats, beliefs: GaussianBeliefs, worth: Floats) -> int:
     """The arm with the largest g_a minus its lowest possible price, at the favourable ends of the brackets."""
     m, v, k = beliefs.m, beliefs.v, memory[GaussianEntry.OPTIMISM]

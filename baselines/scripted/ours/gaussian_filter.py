@@ -24,9 +24,9 @@ import math
 from enum import IntEnum
 from typing import NamedTuple
 
-from baselines.scripted.memory import Layout, PerArm
-from pa_env.kernel.compiling import inlined
+from pa_env.kernel.compiling import inlined_part
 from pa_env.kernel.layout import Floats, Integers
+from pa_env.memory import Layout, PerArm
 
 SURE = 4.0  # standard deviations beyond which an answer is not used
 FIRST_VARIANCE = 1e-4  # of the agent's mean before the first play: about 0
@@ -71,14 +71,14 @@ LAYOUT = Layout(GaussianEntry, GaussianBeliefs)
 gaussian_beliefs = LAYOUT.compiled
 
 
-@inlined
+@inlined_part
 def update(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, arm: int) -> None:
     """Update the beliefs by the agent's answer ``arm`` to the last offer; ``plays`` (K,) counts it already."""
     take_answer(memory, beliefs, plays, arm)
     learn(memory, beliefs, arm, plays[arm] - 1)
 
 
-@inlined
+@inlined_part
 def lead(beliefs: GaussianBeliefs, a: int, b: int) -> float:
     """Standard deviations by which arm ``a`` was believed to beat arm ``b`` at the last offer; at most ``SURE``."""
     gap = beliefs.m[a] + beliefs.offered[a] - beliefs.m[b] - beliefs.offered[b]
@@ -89,7 +89,7 @@ def lead(beliefs: GaussianBeliefs, a: int, b: int) -> float:
     return deviations
 
 
-@inlined
+@inlined_part
 def take_answer(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, arm: int) -> None:
     """Take in the agent's answer ``arm`` to the last offer: steps 1 to 3."""
     n_arms = beliefs.m.size
@@ -134,7 +134,7 @@ def take_answer(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, arm: 
         beliefs.m[b] = min(2.0, max(-1.0, beliefs.m[b]))
 
 
-@inlined
+@inlined_part
 def learn(memory: Floats, beliefs: GaussianBeliefs, arm: int, n: int) -> None:
     """Move the belief of ``arm`` as the agent's mean moves with an unseen reward, after ``n`` plays before: step 4."""
     m = beliefs.m[arm]

@@ -26,7 +26,6 @@ more than the saving of one round.
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import compiled_when_used
 from baselines.scripted.ours.particle_filter import (
     TIE,
     Beliefs,
@@ -40,6 +39,7 @@ from baselines.scripted.ours.particle_filter import (
 from pa_env.checks import at_least, finite, whole
 from pa_env.kernel.compiling import compiled
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.memory import compiled_when_used
 
 SMALLEST_GAIN = 1e-12  # by which an offer must be better than another
 

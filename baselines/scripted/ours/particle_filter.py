@@ -39,11 +39,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from baselines.scripted.memory import N_ARMS, Layout, PerArm
 from pa_env.kernel.agents import exploration_probability
 from pa_env.kernel.compiling import compiled, inlined
 from pa_env.kernel.draws import draw, uniform
 from pa_env.kernel.layout import Floats, Integers
+from pa_env.memory import N_ARMS, Layout, PerArm
 from pa_env.rules import read_key, write_key
 
 C0 = (0.0, 0.1, 0.3, 1.0)  # exploration constants thought possible

@@ -23,7 +23,6 @@ long as the arm is played: by then the beliefs have been surprised often enough 
 import math
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import compiled_when_used
 from baselines.scripted.ours.gaussian_filter import (
     FIRST_VARIANCE,
     LAYOUT,
@@ -34,8 +33,9 @@ from baselines.scripted.ours.gaussian_filter import (
     update,
 )
 from pa_env.checks import at_least
-from pa_env.kernel.compiling import inlined
+from pa_env.kernel.compiling import inlined_part
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.memory import compiled_when_used
 from pa_env.rules import Rule
 
 TEST_EVERY = 2.0  # explorations for each test of a lower price
@@ -133,7 +133,7 @@ def profit_target_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, 
     return a
 
 
-@inlined
+@inlined_part
 def write_worth(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, sums: Floats, worth: Floats) -> int:
     """Write g of every arm into ``worth`` (K,), and return the arm with the largest g + m."""
     t, best = memory[GaussianEntry.TIME], 0
@@ -150,7 +150,7 @@ def write_worth(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, sums:
     return best
 
 
-@inlined
+@inlined_part
 def price(memory: Floats, beliefs: GaussianBeliefs, a: int, worth: Floats) -> float:
     """The price of arm ``a``; ``worth`` (K,) holds g."""
     highest = 0.0
@@ -166,7 +166,7 @@ def price(memory: Floats, beliefs: GaussianBeliefs, a: int, worth: Floats) -> fl
     return highest
 
 
-@inlined
+@inlined_part
 def price_cut(memory: Floats, arm: int, a: int, amount: float) -> float:
     """Advance the clock by a round, and return what a test cuts off the price ``amount`` of arm ``a``, or 0.
 

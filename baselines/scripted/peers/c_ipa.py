@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.principal import Follow, Hold, Outcome, Principal, Rounds, follow, hold
-from baselines.scripted.memory import N_ARMS, Layout, PerArm, compiled_when_used
 from pa_env.checks import at_least, vectors
 from pa_env.kernel.layout import Floats, Integers
+from pa_env.memory import N_ARMS, Layout, PerArm, compiled_when_used
 
 
 class CIPA(Principal):

@@ -12,12 +12,12 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import N_ARMS, Layout, PerArm, compiled_when_used
 from baselines.scripted.peers.revealed_preferences import smallest_means, tighten
 from pa_env.checks import at_least, known
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.draws import uniform
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.memory import N_ARMS, Layout, PerArm, compiled_when_used
 from pa_env.rules import read_key, write_key
 
 

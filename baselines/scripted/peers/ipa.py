@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from baselines.principal import Follow, Principal, Rounds, follow
-from baselines.scripted.memory import Layout, PerArm, compiled_when_used
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.memory import Layout, PerArm, compiled_when_used
 
 
 class IPA(Principal):

@@ -7,11 +7,11 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import Layout, compiled_when_used
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.draws import uniform
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.memory import Layout, compiled_when_used
 from pa_env.rules import read_key, write_key
 
 
@@ -32,8 +32,8 @@ class PriceGrid(Principal):
     Guarantee, the paper's: regret O~((L N)^(1/3) T^(2/3)) against the best fixed single-arm price in hindsight
     (``regret_fixed``). A logit agent has L = 1 / temperature. ``pa-bench reproduce types`` shows the growth.
 
-    Where it fails: against greedy types, whose responses are not Lipschitz. There no principal can promise
-    sublinear regret without knowing the types.
+    Where it fails: against greedy types, whose responses are not Lipschitz. There the paper has a lower
+    bound of order T for principals that do not know the types.
 
     Args:
         n_arms: Number of arms N, at least 1.

@@ -27,7 +27,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.scripted.memory import N_ARMS, Layout, PerArm, compiled_when_used
 from baselines.scripted.peers.epsilon_greedy import (
     copy,
     episode_key,
@@ -41,6 +40,7 @@ from baselines.scripted.peers.revealed_preferences import TOLERANCE, smallest_me
 from pa_env.checks import at_least, whole
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.memory import N_ARMS, Layout, PerArm, compiled_when_used
 from pa_env.rules import read_key, write_key
 
 

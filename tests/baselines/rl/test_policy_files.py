@@ -17,11 +17,12 @@ import pytest
 
 import baselines
 from baselines import rl
-from baselines.rl.policy_file import FORMAT, LARGEST, Policy, read, shapes, write
-from baselines.rl.trained import NETWORK, Network, Trained, decide, draw_action
-from baselines.rl.view import FIELDS, OVERALL, RUNGS, WithBeliefs
+from baselines.rl.trained import Trained
+from baselines.rl.view import FIELDS, OVERALL, RUNGS, SEAT, WithBeliefs
 from baselines.scripted.ours.particle_filter import LAYOUT, MARGIN, Draw, ParticleEntry
 from pa_env.kernel.draws import draw, uniform
+from pa_env.network import NETWORK, Network, decide, draw_action
+from pa_env.policy_file import FORMAT, LARGEST, Policy, pack, read, shapes
 from pa_env.rules import read_key
 
 from ..helpers import python, step_through
@@ -31,7 +32,17 @@ WIDTH = 8
 
 def network_in(memory: Any, n_arms: int) -> Network:
     """The network in the memory of a trained principal."""
-    return NETWORK.arrays(memory[LAYOUT.size(memory, n_arms) :], n_arms)
+    return NETWORK.arrays(memory[LAYOUT.size(memory, n_arms) + RUNGS * n_arms :], n_arms)
+
+
+def prices_in(memory: Any, n_arms: int) -> Any:
+    """The prices (RUNGS, n_arms) there."""
+    start = LAYOUT.size(memory, n_arms)
+    return memory[start : start + RUNGS * n_arms].reshape(RUNGS, n_arms)
+
+
+def write(path: Path, policy: Policy) -> None:
+    path.write_bytes(pack(policy, SEAT))
 
 
 def random_policy(scale: float = 0.5, deep: bool = False, **changes: Any) -> Policy:
@@ -46,7 +57,7 @@ def random_policy(scale: float = 0.5, deep: bool = False, **changes: Any) -> Pol
         "width": WIDTH,
         "sampled": True,
     }
-    wanted = shapes(WIDTH, deep).items()
+    wanted = shapes(WIDTH, deep, SEAT).items()
     weights = {name: (scale * rng.standard_normal(shape)).astype(np.float32) for name, shape in wanted}
     return Policy(metadata | changes, weights)
 
@@ -54,7 +65,7 @@ def random_policy(scale: float = 0.5, deep: bool = False, **changes: Any) -> Pol
 def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     policy, path = random_policy(deep=True), tmp_path / "policy.npz"
     write(path, policy)
-    again = read(path)
+    again = read(path, SEAT)
     assert again.metadata == policy.metadata
     assert all((again.weights[name] == array).all() for name, array in policy.weights.items())
     loaded, made = rl.load(path, n_arms=4, horizon=50), Trained(4, 50, policy)
@@ -98,7 +109,7 @@ def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sam
             action = draw_action(net.logits.ravel(), uniform(np.uint64(key), Draw.ACTION * 16 + 1))
         rungs.add(action % RUNGS)
         assert np.flatnonzero(offer).tolist() in ([], [action // RUNGS])
-        assert offer[action // RUNGS] == net.prices[action % RUNGS, action // RUNGS]
+        assert offer[action // RUNGS] == prices_in(memory, k)[action % RUNGS, action // RUNGS]
         seen, _, _, _, info = envs.step([action])
         principal.observe(int(info["arm"][0]), float(info["reward"][0]))
     assert len(rungs) > 1
@@ -188,20 +199,20 @@ def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path) -> N
     for file in files:
         path.write_bytes(file)
         try:
-            read(path)
+            read(path, SEAT)
         except ValueError as error:
             assert str(path) in str(error)  # noqa: PT017 - some damage is harmless
             refused += 1
     assert refused > 0.9 * len(files)
     for size in (0, 1, 100, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(ValueError, match="not a trained policy, or is damaged"):
-            read(path)
+        with pytest.raises(ValueError, match="not a trained policy of the principal, or is damaged"):
+            read(path, SEAT)
     path.write_bytes(whole + bytes(LARGEST))
     with pytest.raises(ValueError, match=rf"{len(whole) + LARGEST:,} bytes are more than {LARGEST:,}"):
-        read(path)
+        read(path, SEAT)
     with pytest.raises(FileNotFoundError):
-        read(tmp_path / "absent.npz")
+        read(tmp_path / "absent.npz", SEAT)
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -212,7 +223,7 @@ def test_nothing_is_unpacked(packed: int, tmp_path: Path) -> None:
         for name in source.namelist():
             target.writestr(name, source.read(name))
     with pytest.raises(ValueError, match="its arrays are compressed"):
-        read(tmp_path / "packed.npz")
+        read(tmp_path / "packed.npz", SEAT)
 
 
 def overlapping(payload: bytes, parts: int) -> bytes:
@@ -237,7 +248,7 @@ def test_parts_that_overlap_take_no_more_memory_than_the_file(tmp_path: Path) ->
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match="its arrays are larger than the file"):
-            read(path)
+            read(path, SEAT)
         assert tracemalloc.get_traced_memory()[1] < 5 * LARGEST
     finally:
         tracemalloc.stop()
@@ -249,7 +260,7 @@ def test_only_the_parts_of_a_policy_are_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("arm.bios.npy", "anything")
     with pytest.raises(ValueError, match=r"array = 'arm.bios' is unknown \(did you mean 'arm.bias'\?\)"):
-        read(path)
+        read(path, SEAT)
 
 
 def test_an_array_that_says_it_is_huge_is_refused(tmp_path: Path) -> None:
@@ -262,7 +273,7 @@ def test_an_array_that_says_it_is_huge_is_refused(tmp_path: Path) -> None:
             archive.writestr("metadata.npy", metadata.getvalue())
             archive.writestr("arm.bias.npy", array.getvalue() + bytes(100))
         with pytest.raises(ValueError, match="not a trained policy"):
-            read(tmp_path / f"{size}.npz")
+            read(tmp_path / f"{size}.npz", SEAT)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such things here")
@@ -278,7 +289,7 @@ def test_what_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
 def test_arrays_alone_are_no_policy(tmp_path: Path) -> None:
     np.savez(tmp_path / "arrays.npz", **random_policy().weights)
     with pytest.raises(ValueError, match="it has no metadata"):
-        read(tmp_path / "arrays.npz")
+        read(tmp_path / "arrays.npz", SEAT)
 
 
 @pytest.mark.parametrize(
@@ -299,7 +310,7 @@ def test_wrong_metadata_are_named(changes: dict[str, Any], says: str, tmp_path: 
         write(tmp_path / "policy.npz", policy)
     np.savez(tmp_path / "policy.npz", metadata=np.array(json.dumps(policy.metadata)), **policy.weights)
     with pytest.raises(ValueError, match=says):
-        read(tmp_path / "policy.npz")
+        read(tmp_path / "policy.npz", SEAT)
 
 
 class Intruder:

@@ -6,10 +6,11 @@ import pytest
 import baselines
 from baselines.registry import is_trained
 from baselines.rl.evaluate import TRIAL_SEEDS
-from baselines.rl.policy_file import read
 from baselines.rl.recipes import RECIPES
 from baselines.rl.trained import WEIGHTS
+from baselines.rl.view import SEAT
 from baselines.tasks import task
+from pa_env.policy_file import read
 
 from ..helpers import step_through
 
@@ -17,7 +18,7 @@ from ..helpers import step_through
 def test_each_was_trained_as_its_recipe_says() -> None:
     assert sorted(filter(is_trained, baselines.principals())) == sorted(RECIPES)
     for name, recipe in RECIPES.items():
-        about = read(WEIGHTS / f"{name}.npz").metadata
+        about = read(WEIGHTS / f"{name}.npz", SEAT).metadata
         assert tuple(about["tasks"]) == recipe["tasks"]
         for key, default in (("objective", "utility"), ("seed", 0)):
             assert about[key] == recipe.get(key, default), name

@@ -22,10 +22,11 @@ from baselines.__main__ import app
 from baselines.files import only_writer
 from baselines.rl import recipes, training
 from baselines.rl.networks import SetActorCritic
-from baselines.rl.policy_file import read
 from baselines.rl.training import Settings, train
 from baselines.rl.vec_env import GameVecEnv
+from baselines.rl.view import SEAT
 from pa_env import IID
+from pa_env.policy_file import read
 from pa_env.wrappers import IncentiveGrid
 
 from ..helpers import python
@@ -59,7 +60,7 @@ def test_a_game_with_a_known_best_policy_is_learned() -> None:
 
 
 def weights(out: Path) -> list[bytes]:
-    return [array.tobytes() for array in read(out / "policy.npz").weights.values()]
+    return [array.tobytes() for array in read(out / "policy.npz", SEAT).weights.values()]
 
 
 def run(out: Path, **changes: Any) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def test_one_seed_gives_one_policy_and_it_plays(tmp_path: Path, capsys: pytest.C
     first, second, third = (run(tmp_path / name, seed=seed) for name, seed in (("a", 0), ("b", 0), ("c", 1)))
     assert first == second != third
     assert weights(tmp_path / "a") == weights(tmp_path / "b") != weights(tmp_path / "c")
-    policy = read(tmp_path / "a" / "policy.npz")
+    policy = read(tmp_path / "a" / "policy.npz", SEAT)
     assert (policy.metadata["tasks"], policy.metadata["steps"]) == (list(TINY["tasks"]), 960)  # whole laps
     assert any(policy.weights["arm.bias"])
     assert np.isfinite(rl.load(tmp_path / "a" / "policy.npz", n_arms=3, horizon=50).offer()).all()
@@ -93,7 +94,9 @@ def test_actions_are_drawn_if_that_is_measurably_better() -> None:
         scores = {"likeliest": likeliest, "drawn": likeliest + shift + noise - noise.mean()}
         for objective, (score, sign) in training.SCORE.items():
             found = {"k3-t100-uniform": {way: {score: sign * sums} for way, sums in scores.items()}}
-            assert training.better_drawn(found, Settings(("k3-t100-uniform",), objective)) == drawn
+            against = "zero" if objective == "payoff" else ""
+            settings = Settings(("k3-t100-uniform",), objective, against)
+            assert training.better_drawn(found, settings) == drawn
     better, worse = ({"likeliest": {"regret": likeliest}, "drawn": {"regret": likeliest + by}} for by in (-1.0, 9.0))
     names = ("k3-t100-uniform", "k3-t1e4-uniform")
     assert training.better_drawn({names[0]: better}, Settings(names[:1], "regret"))
@@ -260,7 +263,7 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
 def test_a_recipe_is_trained_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(recipes.RECIPES, "ppo-tiny", TINY | {"objective": "regret"})
     assert recipes.cook("ppo-tiny", tmp_path) == tmp_path / "ppo-tiny" / "policy.npz"
-    assert read(tmp_path / "ppo-tiny" / "policy.npz").metadata["objective"] == "regret"
+    assert read(tmp_path / "ppo-tiny" / "policy.npz", SEAT).metadata["objective"] == "regret"
 
 
 def test_the_command_trains_and_compares(tmp_path: Path) -> None:

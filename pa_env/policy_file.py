@@ -1,10 +1,12 @@
 """A trained policy on disk: one npz file of plain arrays, with a JSON string that says what they are.
 
 Reading one runs nothing of its author's: arrays are read with ``allow_pickle=False``, and everything in them is checked
-before it is used. The metadata hold ``format``, ``tasks`` (those that it was trained on), ``objective``, ``seed``,
-``steps`` (rounds of training), ``versions``, ``width`` (of the network) and ``sampled`` (whether actions are drawn, or
-the likeliest are played). The arrays are the layers of :class:`baselines.rl.networks.SetBody` and ``SetHead`` under
-their names there, in float32; ``mix`` only if the head is deep. What they see and do is in :mod:`baselines.rl.view`.
+before it is used. The metadata hold ``format``, ``seat`` (the player; the principal if it is missing), ``tasks`` (those
+that it was trained on), ``objective``, ``seed``, ``steps`` (rounds of training), ``versions``, ``width`` (of the
+network) and ``sampled`` (whether actions are drawn, or the likeliest are played); that of an agent has ``against`` too,
+the principal that it was trained against. The arrays are the layers of :class:`baselines.rl.networks.SetBody` and
+``SetHead`` under their names there, in float32; ``mix`` only if the head is deep. What they see and do is in
+:mod:`baselines.rl.view` for a principal, and in :mod:`pa_env.trained_agents` for an agent.
 """
 
 import io
@@ -13,16 +15,15 @@ import stat
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.files import write_whole
-from baselines.rl.view import FIELDS, OVERALL, RUNGS
 from pa_env.checks import known, short
 
 FORMAT = "principal-agent-env policy 3"
+PRINCIPAL = "principal"  # the seat of files that name none
 LARGEST = 1_000_000  # bytes
 WIDEST = 1024
 KEYS = {
@@ -35,6 +36,15 @@ KEYS = {
     "width": int,
     "sampled": bool,
 }
+
+
+class Seat(NamedTuple):
+    """A player, and the sizes of what its policies see and do."""
+
+    name: str  # principal or agent
+    fields: int  # numbers that are seen for each arm
+    overall: int  # and about no arm
+    actions: int  # of each arm
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,21 +62,30 @@ class Policy:
     @property
     def layers(self) -> tuple[str, ...]:
         """Names of the network's layers."""
-        return tuple(dict.fromkeys(name.partition(".")[0] for name in shapes(1, self.deep)))
+        return tuple(dict.fromkeys(name.partition(".")[0] for name in self.weights))
+
+    @property
+    def seat(self) -> Seat:
+        """Its player, and sizes."""
+        (width, inputs), (_, pooled) = self.weights["arm_in.weight"].shape, self.weights["together.weight"].shape
+        overall = pooled - 2 * width
+        return Seat(self.metadata.get("seat", PRINCIPAL), inputs - overall, overall, len(self.weights["arm.bias"]))
 
 
-def shapes(width: int, deep: bool) -> dict[str, tuple[int, ...]]:
+def shapes(width: int, deep: bool, seat: Seat) -> dict[str, tuple[int, ...]]:
     """The shapes of the arrays of a policy, in the order of the network.
 
     Args:
         width: of its network.
         deep: whether the head is deep.
+        seat: who plays it.
     """
     layers = {
-        "arm_in": (width, FIELDS + OVERALL),
+        "arm_in": (width, seat.fields + seat.overall),
         "arm_out": (width, width),
-        "together": (width, 2 * width + OVERALL),
-        **({"mix": (width, 2 * width), "arm": (RUNGS, width)} if deep else {"arm": (RUNGS, 2 * width)}),
+        "together": (width, 2 * width + seat.overall),
+        **({"mix": (width, 2 * width)} if deep else {}),
+        "arm": (seat.actions, width if deep else 2 * width),
     }
     return {
         f"{name}.{part}": shape if part == "weight" else shape[:1]
@@ -75,19 +94,21 @@ def shapes(width: int, deep: bool) -> dict[str, tuple[int, ...]]:
     }
 
 
-def check(policy: Policy) -> Policy:
-    """Return the policy if it is one; else raise a ValueError that says what is wrong with it."""
+def check(policy: Policy, seat: Seat) -> Policy:
+    """Return the policy if it is one for this seat; else raise a ValueError that says what is wrong with it."""
     data = policy.metadata
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"format must be {FORMAT!r}: policies of other versions have to be trained anew")
     for key, kind in KEYS.items():
         if type(data.get(key)) is not kind:
             raise ValueError(f"metadata: {key} = {short(data.get(key))} must be of type {kind.__name__}")
+    if (player := data.get("seat", PRINCIPAL)) != seat.name:
+        raise ValueError(f"it is one of the {player:.20}: pass it as {'agent' if player == 'agent' else 'principal'}=")
     if not data["tasks"] or not all(isinstance(name, str) for name in data["tasks"]):
         raise ValueError(f"metadata: tasks = {data['tasks']} must be names of tasks")
     if not 1 <= data["width"] <= WIDEST:
         raise ValueError(f"metadata: width = {data['width']} must be from 1 to {WIDEST}")
-    wanted = shapes(data["width"], policy.deep)
+    wanted = shapes(data["width"], policy.deep, seat)
     if set(policy.weights) != set(wanted):
         raise ValueError(f"the arrays must be {', '.join(wanted)}, not {', '.join(policy.weights)}")
     for name, shape in wanted.items():
@@ -99,18 +120,23 @@ def check(policy: Policy) -> Policy:
     return policy
 
 
-def write(path: Path, policy: Policy) -> None:
-    """Write a policy, whole or not at all."""
-    check(policy)
+def pack(policy: Policy, seat: Seat) -> bytes:
+    """Return the bytes of the file of a policy for this seat."""
+    check(policy, seat)
     buffer = io.BytesIO()
     np.savez(buffer, metadata=np.array(json.dumps(policy.metadata, sort_keys=True)), **policy.weights)  # type: ignore[arg-type]
     if buffer.tell() > LARGEST:
         raise ValueError(f"width = {policy.metadata['width']} makes a file above {LARGEST:,} bytes: pass a smaller one")
-    write_whole(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
-def read(path: Path) -> Policy:
-    """Return the policy in a file, or raise a ValueError; memory stays within a few times ``LARGEST``."""
+def read(path: Path, seat: Seat) -> Policy:
+    """Return the policy in a file, or raise a ValueError; memory stays within a few times ``LARGEST``.
+
+    Args:
+        path: of the file.
+        seat: whose policy it must be.
+    """
     status = Path(path).stat()
     data = b""
     if regular := stat.S_ISREG(status.st_mode):  # a device may have no end, and a pipe would be waited for
@@ -121,9 +147,10 @@ def read(path: Path) -> Policy:
             raise ValueError("not a regular file")  # noqa: TRY301 - one message for all of them
         if len(data) > LARGEST:
             raise ValueError(f"{status.st_size:,} bytes are more than {LARGEST:,}")  # noqa: TRY301
-        return check(_unpack(data))
+        return check(_unpack(data), seat)
     except Exception as error:  # zipfile and NumPy raise all sorts of them on damaged files
-        raise ValueError(f"path = {str(path)!r} is not a trained policy, or is damaged: {error}") from error
+        what = f"not a trained policy of the {seat.name}, or is damaged"
+        raise ValueError(f"path = {str(path)!r} is {what}: {error}") from error
 
 
 def _unpack(data: bytes) -> Policy:
@@ -139,6 +166,6 @@ def _unpack(data: bytes) -> Policy:
         if "metadata" not in arrays.files:
             raise ValueError("it has no metadata")
         for name in arrays.files:
-            known("array", name, ("metadata", *shapes(1, deep=True)))
+            known("array", name, ("metadata", *shapes(1, True, Seat("", 1, 1, 1))))
         metadata = json.loads(str(arrays["metadata"]))
         return Policy(metadata, {name: arrays[name] for name in arrays.files if name != "metadata"})

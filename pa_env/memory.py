@@ -26,7 +26,7 @@ from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
-from pa_env.kernel.compiling import inlined
+from pa_env.kernel.compiling import inlined_part
 from pa_env.kernel.layout import Floats
 from pa_env.rules import Rule, compile_rule
 
@@ -61,7 +61,7 @@ class Layout(Generic[Arrays]):
             name: hint.__metadata__ for name, hint in get_type_hints(arrays, include_extras=True).items()
         }
         self.arrays, self.size = self._write(arrays)
-        self.compiled, self.compiled_size = inlined(self.arrays), inlined(self.size)
+        self.compiled, self.compiled_size = inlined_part(self.arrays), inlined_part(self.size)
 
     def place(self, name: str, n_arms: int, **numbers: float) -> slice:
         """Return where an array stands in the memory.
