@@ -20,6 +20,7 @@ from baselines.rl.view import FIELDS, OVERALL, RUNGS, WithBeliefs
 
 gym.register_envs(pa_env)
 ARMS, HORIZON, COPIES = 5, 200, 64
+SCALE = 10 / HORIZON**0.5  # of rewards: their sums are then of order 1 to 10
 RATE, EPOCHS, BATCHES, CLIP, ENTROPY, LAMBDA = 2e-3, 2, 8, 0.2, 0.006, 0.97
 
 
@@ -50,7 +51,7 @@ def play(envs: gym.vector.VectorEnv, network: Network, seed: int | None) -> tupl
             policy, value = network(seen)
         action = policy.sample()
         after, _, _, _, info = envs.step(action.numpy())
-        reward = torch.as_tensor(info["expected_utility"], dtype=torch.float32)  # the reward without its noise
+        reward = torch.as_tensor(-SCALE * info["regret_oracle"], dtype=torch.float32)  # with less noise than X - pi_A
         rounds.append((seen, action, policy.log_prob(action), value, reward))
         seen = torch.as_tensor(after)
     return tuple(torch.stack(part) for part in zip(*rounds, strict=True))
@@ -82,13 +83,16 @@ def main(steps: int, seed: int, episodes: int) -> None:
                 ratio = (policy.log_prob(action) - log_before).exp()
                 gain = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
                 gained = torch.min(ratio * gain, ratio.clamp(1 - CLIP, 1 + CLIP) * gain).mean()
-                loss = (value - target).square().mean() - gained - ENTROPY * left * policy.entropy().mean()
+                loss = (value - target).square().mean() / 2 - gained - ENTROPY * left * policy.entropy().mean()
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(network.parameters(), 0.5)
                 optimizer.step()
         if update % 20 == 0 or update + 1 == updates:
-            print(f"{(update + 1) * COPIES * HORIZON:>9,} rounds: utility {rewards.sum(0).mean():.1f}", flush=True)
+            print(
+                f"{(update + 1) * COPIES * HORIZON:>9,} rounds: R_T^oracle {-rewards.sum(0).mean() / SCALE:.1f}",
+                flush=True,
+            )
     principal = baselines.from_policy(
         lambda seen: network(torch.as_tensor(seen))[0].sample().numpy(),
         WithBeliefs,

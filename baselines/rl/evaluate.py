@@ -10,11 +10,10 @@ from gymnasium.vector import VectorEnv
 import pa_env  # noqa: F401 - registers the environments
 from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import estimate
-from baselines.episodes import settings
 from baselines.registry import make, resolve_agent, resolve_instance
 from baselines.rl.agent_seat import PAYOFF, Replayed, WithHistory
 from baselines.simulation import simulate
-from baselines.tasks import Task
+from baselines.tasks import Task, settings
 from pa_env.checks import short
 from pa_env.envs.spaces import FAR
 from pa_env.game import Game
