@@ -2,13 +2,15 @@
 
 Every learner plays the same task through :func:`pa_env.wrappers.ForLearning` and is given the same number of rounds.
 Those with discrete actions choose a rung of an arm's ladder of prices, the others (SAC, TD3) use ``continuous=True``.
-Their settings were not searched for: they are Stable-Baselines3's, but for those in ``LEARNERS``. Policies that are
-random by design are sampled from when they are evaluated, as in training.
+PPO has the constants of :mod:`baselines.rl.training`. The settings of the others were not searched for: they are
+Stable-Baselines3's, but for those in ``LEARNERS``. Policies that are random by design are sampled from when they are
+evaluated, as in training.
 
 A learner that raises an error is shown as failed, with the error.
 """
 
 import copy
+import functools
 import importlib
 import time
 from collections.abc import Iterator
@@ -30,8 +32,7 @@ from pa_env.wrappers import ForLearning
 TASK = "k5-t200-uniform"
 SCRIPTS = ("zero", "profit-target", "bracket-ucb", "particle")
 EVALUATION_SEEDS, TRAINING_SEEDS = 5 * 10**8, 10**9  # first ones, far from those of tuning and comparisons
-COPIES = 64
-STEPS, SEEDS, EPISODES = 300_000, 3, 1000  # rounds of training, seeds of each learner, episodes of each evaluation
+STEPS, SEEDS, EPISODES = 2_000_000, 3, 1000  # rounds of training, seeds of each learner, episodes of each evaluation
 QUICK_STEPS, QUICK_EPISODES = 2000, 20
 
 
@@ -42,19 +43,22 @@ class Learner:
     algorithm: str
     policy: str = "MlpPolicy"
     options: dict[str, Any] = field(default_factory=dict)
+    copies: int = 64
     continuous: bool = False
     sampled: bool = True
 
 
-ON_POLICY: dict[str, Any] = {"gamma": 0.9995, "gae_lambda": 0.97, "ent_coef": 0.006, "n_steps": 100}
-PPO: dict[str, Any] = ON_POLICY | {"batch_size": 800, "n_epochs": 4, "learning_rate": 1e-3}
+ON_POLICY: dict[str, Any] = {"gamma": 0.9995, "gae_lambda": 0.97, "ent_coef": 0.006}
+PPO: dict[str, Any] = ON_POLICY | {"n_steps": 25, "batch_size": 1600, "n_epochs": 2, "learning_rate": 2e-3}
 OFF_POLICY: dict[str, Any] = {"buffer_size": 200_000, "batch_size": 256, "gradient_steps": 4, "train_freq": 1}
 OFF_POLICY |= {"learning_starts": 10_000, "gamma": 0.99, "policy_kwargs": {"net_arch": [64, 64]}}  # as large as PPO's
 LEARNERS = {
-    "PPO, equivariant": Learner("PPO", "SetActorCritic", PPO),
-    "PPO, MLP": Learner("PPO", options=PPO),
+    "PPO, equivariant": Learner("PPO", "SetActorCritic", PPO | {"policy_kwargs": {"width": 32}}, copies=512),
+    "PPO, MLP": Learner("PPO", options=PPO, copies=512),
     "A2C": Learner("A2C", options=ON_POLICY | {"n_steps": 20}),
-    "recurrent PPO": Learner("RecurrentPPO", "MlpLstmPolicy", PPO | {"policy_kwargs": {"lstm_hidden_size": 64}}),
+    "recurrent PPO": Learner(
+        "RecurrentPPO", "MlpLstmPolicy", PPO | {"policy_kwargs": {"lstm_hidden_size": 64}}, copies=512
+    ),
     "DQN": Learner("DQN", options=OFF_POLICY | {"exploration_fraction": 0.5}, sampled=False),
     "SAC": Learner("SAC", options=OFF_POLICY, continuous=True),
     "TD3": Learner("TD3", options=OFF_POLICY, continuous=True, sampled=False),
@@ -67,18 +71,21 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
     from stable_baselines3.common.noise import NormalActionNoise
 
     from baselines.rl.networks import SetActorCritic
+    from baselines.rl.training import falling_rate
     from baselines.rl.vec_env import GameVecEnv
 
     torch.set_num_threads(1)
     envs = GameVecEnv(
-        ForLearning(games_of(task(TASK), COPIES), learner.continuous), "utility", scale=0.7, staggered=True
+        ForLearning(games_of(task(TASK), learner.copies), learner.continuous), "utility", scale=0.7, staggered=True
     )
-    envs.seed(TRAINING_SEEDS + seed * COPIES)
+    envs.seed(TRAINING_SEEDS + seed * learner.copies)
     options = copy.deepcopy(learner.options)  # Stable-Baselines3 writes to policy_kwargs
     library = importlib.import_module("sb3_contrib" if learner.algorithm == "RecurrentPPO" else "stable_baselines3")
     if learner.algorithm == "TD3":  # its policy is deterministic: exploration is noise on its actions
         size = envs.action_space.shape or ()
         options["action_noise"] = NormalActionNoise(np.zeros(size), np.full(size, 0.2))
+    if "PPO" in learner.algorithm:
+        options["learning_rate"] = functools.partial(falling_rate, options["learning_rate"])
     policy: Any = SetActorCritic if learner.policy == "SetActorCritic" else learner.policy
     return getattr(library, learner.algorithm)(policy, envs, seed=seed, device="cpu", **options).learn(steps)
 
@@ -163,21 +170,23 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         " shows that. Minutes of training and evaluation are means over seeds.",
         "\n".join(lines),
         "## Settings",
-        f"All play {COPIES} copies of the game side by side through `pa_env.wrappers.ForLearning`; what is not listed"
-        " is Stable-Baselines3's default. They were not searched for.",
+        "All play copies of the game side by side through `pa_env.wrappers.ForLearning`; what is not listed is"
+        " Stable-Baselines3's default. Only PPO's were searched for, with another interface ([training](training.md))."
+        " Its learning rate, recurrent or not, falls to 0 over the last 40% of the rounds.",
         "\n".join(settings()),
     ]
 
 
 def settings() -> Iterator[str]:
     """The hyper-parameters of every learner, a line for each."""
-    yield "| learner | algorithm | policy | actions | evaluated | options |"
-    yield "|---|---|---|---|---|---|"
+    yield "| learner | algorithm | policy | copies | actions | evaluated | options |"
+    yield "|---|---|---|---|---|---|---|"
     for name, learner in LEARNERS.items():
         actions = "continuous" if learner.continuous else "rungs of prices"
         options = ", ".join(f"{key} = {value}" for key, value in learner.options.items())
         options += ", action noise N(0, 0.2)" if learner.algorithm == "TD3" else ""
-        cells = (learner.algorithm, learner.policy, actions, "sampled" if learner.sampled else "likeliest", options)
+        evaluated = "sampled" if learner.sampled else "likeliest"
+        cells = (learner.algorithm, learner.policy, str(learner.copies), actions, evaluated, options)
         yield f"| {name} | {' | '.join(cells)} |"
 
 

@@ -50,7 +50,8 @@ def from_policy(
         wrapper: a function that wraps the environment as in training, such as ``ForLearning``; None: none.
         n_arms: number of arms.
         horizon: rounds.
-        **settings: other arguments of ``PrincipalAgent-v0``, such as ``observation="last"``.
+        **settings: other arguments of ``PrincipalAgent-v0``, such as ``observation="last"``; ``batched=True`` if the
+            function and the wrapper are made for ``gym.make_vec``. They then get a batch of one.
     """
     return PolicyPrincipal(n_arms, horizon, functools.partial(_call, function), wrapper, settings)
 

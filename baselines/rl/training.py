@@ -28,7 +28,7 @@ import json
 import math
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +98,7 @@ class Settings:
     copies: int = 512
     """Games that are played at once, shared out among tasks with as many arms."""
     warm_up: tuple[Task, ...] = ()
-    """Tasks for the first part of the rounds. On misaligned instances a learner from scratch ends at offering nothing,
-    and one that knows uniform ones does not."""
+    """Tasks for the first part of the rounds; see :func:`easier`."""
     particles: int = PARTICLES
     """Possible agents that are tracked in each copy."""
     width: int = 32
@@ -263,7 +262,19 @@ def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Se
     for name in options:
         known("option of a learner", name, accepted)
     ppo = {name: value for name, value in options.items() if name not in names}
-    return Settings(tasks, **{name: options[name] for name in options if name in names}, ppo=ppo)  # type: ignore[arg-type]
+    kept = {"warm_up": easier(tasks)} | {name: value for name, value in options.items() if name in names}
+    return Settings(tasks, **kept, ppo=ppo)  # type: ignore[arg-type]
+
+
+def easier(tasks: tuple[str | Task, ...]) -> tuple[Task, ...]:
+    """Return the tasks of the warm-up that learners have by default: uniform instances if all are misaligned.
+
+    A learner that begins with misaligned instances ends at offering nothing.
+    """
+    games = [each if isinstance(each, Task) else task(each) for each in tasks]
+    if not all(each.instance == "misaligned" for each in games):
+        return ()
+    return tuple(replace(each, name=each.name.replace("misaligned", "uniform"), instance="uniform") for each in games)
 
 
 def learner(settings: Settings) -> Learner:

@@ -18,7 +18,8 @@ from baselines.reproduce.learners import LEARNERS
 
 @pytest.fixture(autouse=True)
 def few_copies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learners, "COPIES", 8)
+    fewer = {name: replace(learner, copies=64) for name, learner in LEARNERS.items()}
+    monkeypatch.setattr(learners, "LEARNERS", fewer)
 
 
 def study(out: Path, seeds: int = 1) -> Study:
