@@ -37,7 +37,8 @@ from pa_env.kernel.layout import SCORES, Floats, Integers
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 READABLE = {"utility": "utility", "regret": "R_T", "regret_oracle": "R_T^oracle"}  # of the readable tables
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
@@ -245,14 +246,14 @@ class Comparison:
         """The most utility and the least R_T, who is not separated from them, and what could have been shown."""
         import pandas as pd
 
-        from baselines.benchmark.standings import verdicts
+        from baselines.benchmark.standings import ONLY_PRIVILEGED, verdicts
         from baselines.benchmark.summaries import summarise
 
         horizon = int(self.checkpoints[-1])
         same = {"task": "", "agent": self.agent, "seed": self.seeds, "rounds": horizon, "horizon": horizon}
         contenders = [label for label in self.samples if not self.privileged[label]]
         if not contenders:
-            return "Only privileged principals played."
+            return ONLY_PRIVILEGED
         rows = [
             pd.DataFrame({**same, "principal": label, **dict(zip(SCORES, self.samples[label][..., -1], strict=True))})
             for label in contenders
@@ -280,35 +281,53 @@ class Comparison:
         """R_t at each checkpoint; columns: principal, rounds, mean, low, high."""
         return self._curves("regret")
 
-    def _curves(self, score: str) -> "pd.DataFrame":
+    def _curves(self, score: str, minus: str | None = None) -> "pd.DataFrame":
+        """The curves of a score, or of its paired differences to a principal."""
         import pandas as pd
 
         from baselines.benchmark.summaries import curve
 
         known("score", score, self.scores)
         sums = {label: self.samples[label][SCORES.index(score)] for label in self.table.index}
+        if minus is not None:
+            known("minus", minus, self.samples)
+            sums = {label: values - sums[minus] for label, values in sums.items() if label != minus}
         parts = (curve(self.checkpoints, values, principal=label) for label, values in sums.items())
         return pd.concat(parts, ignore_index=True)
 
-    def plot(self, score: str = "regret") -> "Figure":
+    def plot(
+        self, score: str = "utility", minus: str | None = None, *, log: bool | None = None, ax: "Axes | None" = None
+    ) -> "Figure | SubFigure":
         """Draw a score against the rounds played: means, and their intervals as bands.
 
-        ``comparison.plot().savefig("regret.pdf")`` has a size for papers. Where regrets are far apart, the scale is
-        logarithmic above 1.
+        ``comparison.plot("regret").savefig("regret.pdf")`` has a size for papers.
 
         Args:
             score: one of ``scores``.
+            minus: a principal: draw paired differences to it, seed by seed.
+            log: logarithmic axes; the score's is linear between -1 and 1. None: only that of a regret, if regrets are
+                far apart.
+            ax: axes of yours to draw on; None: those of a new figure.
         """
-        from baselines.pictures import against_rounds, draw_lines, legend, styles
+        from baselines.pictures import against_rounds, draw_lines, label_axes, legend, styles
 
-        curves = self.curves if score == "regret" else self._curves(score)
+        curves = self._curves(score, minus)
         order = self.table[["regret"]].assign(task="", privileged=self.privileged).reset_index()
-        figure, axes = against_rounds(score, height=3.2 + 0.2 * len(order) / 2)
+        figure, axes = against_rounds(score, height=3.2 + 0.2 * len(order) / 2) if ax is None else (ax.figure, ax)
+        label_axes(axes, score, minus)
         ends = order.loc[~order["privileged"], "regret"]
-        if score.startswith("regret") and ends.max() > 50 * max(ends.min(), 1.0):
+        if log or (log is None and score.startswith("regret") and ends.max() > 50 * max(ends.min(), 1.0)):
             axes.set_yscale("symlog", linthresh=1.0)
-        draw_lines(axes, curves, order["principal"].tolist(), styles(order), {})
-        legend(figure)
+        if log:
+            axes.set_xscale("log")
+        drawn = [label for label in order["principal"] if label != minus]
+        draw_lines(axes, curves, drawn, styles(order), {})
+        if minus is not None:
+            axes.axhline(0, color="black", linewidth=0.8)
+        if ax is None:
+            legend(figure)
+        else:
+            ax.legend(frameon=False, fontsize="small")
         return figure
 
     def to_latex(self) -> str:

@@ -1,12 +1,13 @@
 """What to install when a library is missing."""
 
+import re
 from importlib.metadata import PackageNotFoundError, requires
 
 NAME = "principal-agent-env"
 
 
 def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """Return the error for a module that is missing, with the extra that installs it, if one does.
+    """Return the error for a module that is missing, with the smallest extra that installs it, if one does.
 
     >>> str(missing(ModuleNotFoundError(name="typer")))
     "typer is not installed: pip install 'principal-agent-env[bench]'"
@@ -16,9 +17,10 @@ def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
         requirements = requires(NAME) or []
     except PackageNotFoundError:  # it is imported without being installed
         requirements = []
-    named = [each for each in requirements if each.startswith(module.replace("_", "-")) and "extra == " in each]
-    extras = [each.split("extra == ")[1].strip("'\"") for each in named]
+    of_extras = [found.groups() for each in requirements if (found := re.match(r"([\w.-]+).*extra == .(\w+)", each))]
+    extras = [extra for name, extra in of_extras if name.startswith(module.replace("_", "-"))]
     if not module or not extras:
         return error
-    extra = "bench" if "bench" in extras else extras[0]
+    sizes = [extra for _, extra in of_extras]
+    extra = "bench" if "bench" in extras else min(extras, key=sizes.count)
     return ModuleNotFoundError(f"{module} is not installed: pip install '{NAME}[{extra}]'", name=module)

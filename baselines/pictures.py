@@ -104,8 +104,14 @@ def new_figure(width: float, height: float, title: str = "") -> tuple[Picture, A
 def against_rounds(score: str, width: float = 5.5, height: float = 3.6) -> tuple[Picture, Axes]:
     """A figure (inches) with axes for the sums of a score after t rounds."""
     figure, axes = new_figure(width, height)
-    axes.set(xlabel="rounds played $t$", ylabel=AXIS[score])
+    label_axes(axes, score)
     return figure, axes
+
+
+def label_axes(axes: Axes, score: str, minus: str | None = None) -> None:
+    """Name the axes of a score, or of its differences to a principal, against the rounds played."""
+    less = "" if minus is None else f" minus that of {short_label(minus)}"
+    axes.set(xlabel="rounds played $t$", ylabel=AXIS[score] + less)
 
 
 def tidy(axes: Axes) -> None:

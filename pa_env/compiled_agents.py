@@ -34,7 +34,13 @@ from pa_env.kernel.compiling import address, compiled
 from pa_env.kernel.draws import draw, normals, uniform
 from pa_env.kernel.layout import Floats, Records, Rules
 from pa_env.kernel.other_agents import CHOOSE, LEARN, LEARN_PAID, Kind
-from pa_env.own_functions import compile_function, out_of_bounds_told
+from pa_env.own_functions import (
+    compile_function,
+    guarded_choice,
+    guarded_learn,
+    guarded_paid_learn,
+    out_of_bounds_told,
+)
 
 ARGUMENTS = {
     "choose": "choose(memory, means, counts, offer, t, u) -> arm",
@@ -77,9 +83,9 @@ class CompiledAgent:
     ``counts`` include this round.
 
     Both are plain Python functions that Numba compiles; they must not make arrays or raise exceptions. When a game is
-    made, they are run on sample data to check that they stay within the bounds of their arrays: outside them, compiled
-    code would read and write other memory. An answer that is not an arm's index is an error, and the round is not
-    played.
+    made, they are run on sample data to check that they stay within the bounds of their arrays. In a game, an index
+    outside them ends it with an error, in the round in which ``choose`` used it, or in the round after ``learn`` did.
+    An answer that is not an arm's index is an error, and the round is not played.
 
     Args:
         choose: see above.
@@ -87,6 +93,7 @@ class CompiledAgent:
         memory: the memory at the beginning of each episode of each copy: a vector, its length if it begins with zeros,
             or a function ``n_arms -> vector``.
         name: that tables and pictures show.
+        trusted: do not check bounds in a game; an index outside them then reads and writes other memory.
     """
 
     def __init__(
@@ -95,10 +102,12 @@ class CompiledAgent:
         learn: Callable[..., None],
         memory: int | ArrayLike | Callable[[int], ArrayLike] = 0,
         name: str = "CompiledAgent",
+        *,
+        trusted: bool = False,
     ) -> None:
-        self.choose = compile_own("choose", getattr(choose, "py_func", choose))
-        self.learn = compile_own("learn", getattr(learn, "py_func", learn))
-        self.memory, self.name = memory, name
+        self.choose = compile_own("choose", getattr(choose, "py_func", choose), trusted)
+        self.learn = compile_own("learn", getattr(learn, "py_func", learn), trusted)
+        self.memory, self.name, self.trusted = memory, name, trusted
         if not callable(memory):
             self.memory_for(1, 1)
 
@@ -108,7 +117,8 @@ class CompiledAgent:
 
     def __reduce__(self) -> Any:
         """Pickle the functions by name; they are compiled again where the agent is loaded."""
-        return CompiledAgent, (self.choose.py_func, self.learn.py_func, self.memory, self.name)
+        make = functools.partial(CompiledAgent, trusted=self.trusted)
+        return make, (self.choose.py_func, self.learn.py_func, self.memory, self.name)
 
     def __deepcopy__(self, _: Any) -> "CompiledAgent":
         """The agent itself, which is immutable."""
@@ -158,12 +168,13 @@ def takes_paid(learn: Any) -> bool:
 
 
 @functools.cache
-def compile_own(argument: str, function: Any) -> Any:
+def compile_own(argument: str, function: Any, trusted: bool = False) -> Any:
     """Compile a user's function for the kernel to call. The result is kept, so that its address stays valid.
 
     Args:
         argument: its role, a key of ``ARGUMENTS``.
         function: a plain function.
+        trusted: do not check bounds.
     """
     signatures, what = (
         (LEARN, LEARN_PAID) if argument == "learn" else (CHOOSE,),
@@ -176,8 +187,9 @@ def compile_own(argument: str, function: Any) -> Any:
     signature = next((each for each in signatures if len(each.args) == arguments), None)
     if signature is None:
         raise TypeError(f"{argument} = {short(function)} {what}")
+    guard = {CHOOSE: guarded_choice, LEARN: guarded_learn, LEARN_PAID: guarded_paid_learn}[signature]
     try:
-        made = compile_function(function, signature.args)
+        made = compile_function(function, signature.args, None if trusted else guard)
     except TypeError as error:
         raise TypeError(f"{argument} {what}: {error}") from None
     (found,) = made.nopython_signatures

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from pa_env import checks
 from pa_env.checks import BOOL, INT64, short, whole
-from pa_env.game_state import GameSettings, GameState
+from pa_env.game_state import _FIND_BAD, GameSettings, GameState
 from pa_env.kernel.agents import ask, choice_laws
 from pa_env.kernel.compiling import machine_code
 from pa_env.kernel.episodes import TRACE, Recorded, Work, follow, play_episodes, record
@@ -40,6 +40,7 @@ from pa_env.kernel.layout import (
     RoundResult,
 )
 from pa_env.kernel.step import step
+from pa_env.own_functions import NO_OFFER, OUT_OF_BOUNDS
 from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, rule_address
 from pa_env.scripted_agents import ScriptedAgent
 from pa_env.seeding import principal_seed
@@ -142,12 +143,29 @@ class Game(GameState):
             return ValueError(f"arms = {arm} must be an integer from 0 to {self.n_arms - 1}, or NO_ARM = {NO_ARM}")
         return self._bad_answer(bad - offers.size - self.copies, offers)
 
+    def _rule_error(self, bad: int, offers: Floats, memory: Floats) -> ValueError:
+        """The error for what the kernel refused while a rule made the offers."""
+        if offers[0, 0] == NO_OFFER:
+            return ValueError(
+                f"the rule left the bounds of its arrays, or raised (arms: {self.n_arms}, memory: {memory.size}); the"
+                " round was not played"
+            )
+        return self._error(bad, offers)
+
     def _bad_answer(self, i: int, offers: Floats) -> ValueError:
         """The error for an agent's function whose answer is not an arm."""
         answers, t = np.empty(self.copies, np.int64), int(self.arrays.state["t"][i]) + 1
         self._call(ask, offers, answers)
         if not np.isfinite(self.arrays.arms[i, MEAN]).all():
-            return ValueError(f"means = {self.arrays.arms[i, MEAN]} before round {t}: learn must keep them finite")
+            return ValueError(
+                f"means = {short(self.arrays.arms[i, MEAN].tolist())} before round {t}: learn must keep them finite, and stay"
+                " within the bounds of its arrays"
+            )
+        if answers[i] == OUT_OF_BOUNDS:
+            return ValueError(
+                f"the agent's function left the bounds of its arrays, or raised, in round {t} (arms: {self.n_arms},"
+                f" memory: {self._memory.size}); the round was not played"
+            )
         return ValueError(
             f"the agent's function answered {answers[i]} in round {t}: it must be an arm from 0 to {self.n_arms - 1};"
             " the round was not played"
@@ -247,7 +265,7 @@ class Game(GameState):
         while (t := self.rounds_played) < end:
             missed = self._call(follow, address, memory, offers, results, min(CHUNK // 10, end - t))
             if missed < 0:
-                raise self._error(-1 - missed, offers)
+                raise self._rule_error(-1 - missed, offers, memory)
             misses += missed
         last = (int(results[0, ARM]), float(results[0, REWARD]))
         return Followed(self.rounds_played - begun, misses, last, offers[0])
@@ -284,7 +302,7 @@ class Game(GameState):
         if not self._python:
             played = self._call(record, address, memory, offers, results, entries, rows)
             if played < 0:
-                raise self._error(-1 - played, offers)
+                raise self._rule_error(-1 - played, offers, memory)
             return played
         played, before, rule = 0, results, functools.partial(rule, memory)
         for target, beliefs, results in self._python_rounds(offers, len(rows), stop, before, rule):
@@ -318,7 +336,8 @@ class Game(GameState):
         work = Work(np.empty(memories.shape[1]), np.zeros((1, self.n_arms)), np.zeros((1, OPTIMAL + self.n_arms)))
         bad = self._call(play_episodes, address, memories, marks, recorded, work)
         if bad >= 0:
-            self.check_offers(work.offers)
+            if (wrong := _FIND_BAD(work.offers, self.max_incentive)) >= 0:
+                raise self._rule_error(wrong, work.offers, memories[0])
             raise self._bad_answer(bad, np.tile(work.offers, (self.copies, 1)))
         return recorded
 

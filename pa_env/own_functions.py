@@ -12,8 +12,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from pa_env.kernel.compiling import compilation, compiled
-from pa_env.kernel.layout import Floats
+from pa_env.kernel.compiling import compilation, compiled, part
+from pa_env.kernel.layout import NO_ARM, Floats, Integers
 
 REASONS = {  # what stands in Numba's message, and what it means
     "Cannot modify readonly array": "writes to a read-only argument; it may write to memory, and learn to means too",
@@ -24,21 +24,81 @@ REASONS = {  # what stands in Numba's message, and what it means
 NUMPY_ARRAYS = re.compile(r"Function\(<(?:built-in )?function (zeros|empty|ones|full|arange|array|linspace)\b")
 
 
-def compile_function(function: Callable[..., Any], signature: Any) -> Any:
+OUT_OF_BOUNDS = NO_ARM - 2  # in place of an arm: the function left the bounds of its arrays
+NO_OFFER = -np.inf  # in place of the first incentive: the rule did
+Guard = Callable[[Any], Callable[..., Any]]
+
+
+def guarded_choice(own: Any) -> Callable[..., int]:
+    """An agent's ``choose`` that answers OUT_OF_BOUNDS where ``own`` leaves the bounds of its arrays."""
+
+    def choose(memory: Floats, means: Floats, counts: Integers, offer: Floats, t: int, u: float) -> int:
+        try:
+            return own(memory, means, counts, offer, t, u)  # type: ignore[no-any-return]
+        except Exception:
+            return OUT_OF_BOUNDS
+
+    return choose
+
+
+def guarded_learn(own: Any) -> Callable[..., None]:
+    """An agent's ``learn`` that makes a mean NaN, which is an error, where ``own`` leaves the bounds of its arrays."""
+
+    def learn(memory: Floats, means: Floats, counts: Integers, arm: int, reward: float) -> None:
+        try:
+            return own(memory, means, counts, arm, reward)  # type: ignore[no-any-return] # refused if not None
+        except Exception:
+            means[arm] = np.nan
+            return None
+
+    return learn
+
+
+def guarded_paid_learn(own: Any) -> Callable[..., None]:
+    """:func:`guarded_learn` for a ``learn`` that is told the incentive."""
+
+    def learn(memory: Floats, means: Floats, counts: Integers, arm: int, reward: float, paid: float) -> None:
+        try:
+            return own(memory, means, counts, arm, reward, paid)  # type: ignore[no-any-return]
+        except Exception:
+            means[arm] = np.nan
+            return None
+
+    return learn
+
+
+def guarded_rule(own: Any) -> Callable[..., int]:
+    """A rule that offers NO_OFFER, which is refused, where ``own`` leaves the bounds of its arrays."""
+
+    def rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
+        try:
+            return own(memory, plays, sums, arm, reward, offer)  # type: ignore[no-any-return]
+        except Exception:
+            offer[0] = NO_OFFER
+            return NO_ARM
+
+    return rule
+
+
+def compile_function(function: Callable[..., Any], signature: Any, guard: Guard | None) -> Any:
     """Compile a user's function for one signature, or raise a TypeError of one sentence.
 
     Args:
         function: a plain function.
         signature: what it takes, and returns if it says so.
+        guard: makes the function that calls it with its bounds checked; None: they are not checked.
     """
     refuse_randomness(function)
     made: Any = compiled(function, no_cfunc_wrapper=False)
+    if guard is not None:
+        made = compiled(function, guard=guard(part(function, boundscheck=True)), no_cfunc_wrapper=False)
     try:
         with compilation():
             made.compile(signature)
     except numba.core.errors.NumbaError as error:
         raise TypeError(f"{function.__name__} can't be compiled: {sentence(str(error), function)}") from None
     made.disable_compile()
+    made.py_func, made.__name__ = function, function.__name__
     return made
 
 
@@ -47,8 +107,8 @@ def sentence(text: str, function: Callable[..., Any]) -> str:
     file = re.escape(Path(function.__code__.co_filename).name)
     line = re.search(rf'{file}(?:", line | \()(\d+)', text)
     where = f"line {line[1]} " if line else "it "
-    for part, reason in REASONS.items():
-        if part in text:
+    for words, reason in REASONS.items():
+        if words in text:
             return where + reason
     if NUMPY_ARRAYS.search(text):
         return f"{where}makes an array; write a loop over numbers and keep them in memory"

@@ -33,7 +33,7 @@ from pa_env.kernel.draws import uniform as uniform_at
 from pa_env.kernel.episodes import RULE
 from pa_env.kernel.hold import count_round
 from pa_env.kernel.layout import NO_ARM, Floats, Stop
-from pa_env.own_functions import compile_function, out_of_bounds_told
+from pa_env.own_functions import compile_function, guarded_rule, out_of_bounds_told
 
 Rule = Callable[..., int]
 _checked: set[tuple[Rule, int, int]] = set()  # rules whose bounds were checked, with arms and size of memory
@@ -45,9 +45,9 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
 
     Args:
         function: the rule.
-        trusted: skip the check of bounds at its first use, for rules that were tested for it.
+        trusted: do not check that it stays within the bounds of its arrays, for rules that were tested for it.
     """
-    rule: Rule = compile_function(function, RULE)
+    rule: Rule = compile_function(function, RULE, None if trusted else guarded_rule)
     if trusted:
         _trusted.add(rule)
     return rule

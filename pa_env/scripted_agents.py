@@ -273,8 +273,8 @@ class ScriptedAgent:
         functions = self.declaration.functions
         if functions is not None:
             told = functions.learn is not None and self.feedback == "bandit"  # whole offers are noted by `choose`
-            learn = compile_own("learn", functions.learn) if told else None
-            write_functions(rules, compile_own("choose", functions.choose), learn)
+            learn = compile_own("learn", functions.learn, trusted=True) if told else None
+            write_functions(rules, compile_own("choose", functions.choose, trusted=True), learn)
         rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
 
     def _exploration(self, n_arms: int) -> int:

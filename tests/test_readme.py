@@ -28,6 +28,10 @@ def test_it_stays_short() -> None:
     assert max(len(line) for line in README.splitlines()) <= 120
 
 
+def test_its_numbers_are_true() -> None:
+    assert f"{len(baselines.principals())} principals and {len(pa_env.agents())} agents" in README
+
+
 def test_every_block_is_found() -> None:
     assert len(BLOCKS) == README.count("```python") >= 3
     assert sum(bool(shown) for _, shown in BLOCKS) == README.count("```text") >= 2

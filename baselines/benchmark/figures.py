@@ -23,6 +23,7 @@ DARK = 0.55  # of the scale, from which on numbers are white
 PANELS = 8  # principals whose offers are drawn
 RANKS = 5  # arms with a colour of their own in the bars of plays
 CAPTIONS = {
+    "utility": "Utility per round so far against rounds played: means over seeds, with 95% intervals.",
     "regret": "Regret R_t against rounds played: means over seeds, with 95% intervals.",
     "plays": "Shares of all plays, means over seeds. Arms are ranked by what they are worth to both sides together"
     " (theta + mu): the best is the one to pay for.",
@@ -56,6 +57,15 @@ def regret(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> Figur
         axes.plot(t, line, color=INK, linestyle=":", linewidth=1.2)
         axes.annotate(name, (t[1], line[1]), (4, -2), textcoords="offset points", color=INK, fontsize="small")
     axes.set_xlim(right=1.7 * horizon)  # room for the names of the bounds
+    legend(figure)
+    return figure
+
+
+def utility(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> Figure:
+    """Utility per round so far against t, with bands; t on a logarithmic axis."""
+    figure, axes = new_figure(9, 6, _task(summary))
+    axes.set(xscale="log", xlabel="rounds played $t$", ylabel="utility per round")
+    draw_lines(axes, curves, summary["principal"].tolist(), styles, {})
     legend(figure)
     return figure
 

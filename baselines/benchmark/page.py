@@ -25,7 +25,7 @@ class Opening(NamedTuple):
     """What the page opens with."""
 
     facts: Mapping[str, str]
-    verdicts: Mapping[str, str]
+    verdicts: pd.DataFrame
     heat_map: bytes
     """A PNG."""
     overview: standings.Overview
@@ -35,13 +35,19 @@ def page(
     opening: Opening,
     about: Mapping[str, str],
     summary: pd.DataFrame,
-    curves: pd.DataFrame,
+    lines: Mapping[str, Mapping[str, pd.DataFrame]],
     images: Mapping[str, Mapping[str, bytes]],
     styles: Styles,
 ) -> str:
-    """The page. ``about``: what each task is; ``images``: PNGs by task and name.
+    """The page.
 
-    The figure of regret is left out: its curves are drawn by plotly.
+    Args:
+        opening: what it opens with.
+        about: what each task is.
+        summary: from :func:`baselines.benchmark.summaries.summarise`.
+        lines: curves by task and score, "utility" per round and "regret".
+        images: PNGs by task and name. Those of curves are shown until plotly has drawn them.
+        styles: of the principals.
     """
     from jinja2 import Environment
     from plotly.offline import get_plotlyjs
@@ -50,20 +56,26 @@ def page(
     tasks = [
         {
             "name": task,
+            "number": number,
             "about": about[task],
             "rows": [_row(row) for row in tables.records(part)],
-            "curves": json.dumps(curves_figure(part, curves[curves["task"] == task], styles)),
-            "images": {name: as_text(data) for name, data in images[task].items() if name != "regret"},
+            "curves": {
+                "utility": json.dumps(utility_figure(part, lines[task]["utility"], styles)),
+                "regret": json.dumps(regret_figure(part, lines[task]["regret"], styles)),
+            },
+            "images": {name: as_text(data) for name, data in images[task].items()},
         }
-        for task, part in summary.groupby("task", sort=False)
+        for number, (task, part) in enumerate(summary.groupby("task", sort=False), start=1)
     ]
     return template.render(
         plotly=as_text(gzip.compress(get_plotlyjs().encode(), mtime=0)),  # a third of its size
-        **opening._asdict() | {"heat_map": as_text(opening.heat_map)},
+        **opening._asdict() | {"heat_map": as_text(opening.heat_map), "verdicts": opening.verdicts.to_numpy().tolist()},
+        verdict_headings=list(opening.verdicts.columns),
         regrets=tables.REGRETS,
         pairing=tables.PAIRING,
         headings=["principal", "seeds", *tables.HEADINGS.values()],
         captions=figures.CAPTIONS | CAPTIONS,
+        only_privileged=standings.ONLY_PRIVILEGED,
         tasks=tasks,
     )
 
@@ -83,10 +95,20 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": "privileged" if row["privileged"] else "best" if best else "", "cells": cells}
 
 
-def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, Any]:
-    """R_t against t of one task as a plotly figure (data and layout): means, and bands for the best."""
+def utility_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, Any]:
+    """Utility per round against t of one task as a plotly figure (data and layout)."""
+    data, bands = _traces(summary, curves, styles)
+    for i, ends in bands.items():
+        data[i]["y"] = ends
+    return {"data": data, "layout": _layout("utility per round", "linear")}
+
+
+def _traces(
+    summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles
+) -> tuple[list[dict[str, Any]], dict[int, list[float]]]:
+    """Lines, and bands for the best, without their heights: those come by their places among the traces."""
     data: list[dict[str, Any]] = []
-    bands: dict[int, list[float]] = {}  # by their places in data
+    bands: dict[int, list[float]] = {}
     for principal in summary["principal"]:
         line = curves[curves["principal"] == principal]
         t, mean, low, high = ([float(f"{x:.6g}") for x in line[c]] for c in ("rounds", "mean", "low", "high"))
@@ -98,6 +120,24 @@ def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -
             data.append(shared | band | {"fillcolor": style.colour, "hoverinfo": "skip", "showlegend": False})
         look = {"color": style.colour, "dash": DASHES[style.dash], "width": 1 if style == REST else 2}
         data.append(shared | {"x": t, "y": mean, "line": look, "hovertemplate": "t = %{x:,}: %{y:,.5g}"})
+    return data, bands
+
+
+def _layout(score: str, kind: str) -> dict[str, Any]:
+    """The layout of curves against t, which has a logarithmic axis; that of the score is of a ``kind``."""
+    return {
+        "xaxis": {"type": "log", "title": {"text": "rounds played t"}},
+        "yaxis": {"type": kind, "title": {"text": score}},
+        "legend": {"tracegroupgap": 0, "orientation": "h", "y": -0.2},
+        "hovermode": "closest",
+        "hoverlabel": {"namelength": -1},
+        "margin": {"t": 50, "r": 20, "l": 60},
+    }
+
+
+def regret_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, Any]:
+    """R_t against t of one task as a plotly figure (data and layout), with buttons for its axes."""
+    data, bands = _traces(summary, curves, styles)
     span = _logarithmic_span(summary, curves)
     # Plotly leaves out what is not positive there, and a band would become spikes: it ends below the view instead.
     floor = 10 ** (span[0] - 1) if span else 1.0
@@ -113,21 +153,11 @@ def curves_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -
     ]
     for i, ends in views[start][1].items():
         data[i]["y"] = ends
-    axes = {"type": "log" if start else "linear"}
-    layout = {
-        "xaxis": axes | {"title": {"text": "rounds played t"}},
-        "yaxis": axes | {"title": {"text": "regret R_t"}} | ({"range": span} if start else {}),
-        "updatemenus": [
-            {
-                **{"buttons": buttons, "active": start, "type": "buttons", "direction": "right"},
-                **{"x": 0, "y": 1.15, "xanchor": "left"},
-            }
-        ],
-        "legend": {"tracegroupgap": 0},
-        "hovermode": "closest",
-        "hoverlabel": {"namelength": -1},
-        "margin": {"t": 50, "r": 20},
-    }
+    layout = _layout("regret R_t", "log" if start else "linear")
+    if start:
+        layout["yaxis"]["range"] = span
+    place = {"type": "buttons", "direction": "right", "x": 0, "y": 1.15, "xanchor": "left"}
+    layout["updatemenus"] = [{"buttons": buttons, "active": start, **place}]
     return {"data": data, "layout": layout}
 
 

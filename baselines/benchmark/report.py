@@ -70,11 +70,14 @@ def build(report: Report) -> Path:
     directory, results, summary = report
     folder = directory / "report"
     refuse_links(folder, folder / "figures")
-    curves = summaries.curves(results.rows)
+    curves, earned = summaries.curves(results.rows), summaries.curves(results.rows, "utility")
+    ends = ["mean", "low", "high"]
+    earned[ends] = earned[ends].div(earned["rounds"], axis=0)  # per round: sums would be straight lines
     chosen = styles(summary)
     about, jobs = {}, {}
     for task, rows in results.rows.groupby("task", sort=False):
-        arms, part, lines = results.arms[task], summary[summary["task"] == task], curves[curves["task"] == task]
+        arms, part = results.arms[task], summary[summary["task"] == task]
+        lines = {name: of[of["task"] == task] for name, of in {"utility": earned, "regret": curves}.items()}
         about[task] = tables.about(task, rows)
         built_in = results.manifest["tasks"][task]["instance"] in FAMILIES  # a report runs no code of users
         plays = summaries.plays_by_rank(rows, arms) if built_in else None
@@ -86,14 +89,15 @@ def build(report: Report) -> Path:
         f"{file_name(task)}-{name}": pictures[task][name] for task in pictures for name in pictures[task]
     }
     files = {f"figures/{name}.{suffix}": named[name][suffix] for name in named for suffix in named[name]}
-    overview, verdicts = standings.overview(results, summary), standings.verdicts(summary)
-    text = [standings.verdicts_markdown(verdicts), standings.OVERVIEW, standings.overview_markdown(overview)]
+    overview, verdicts = standings.overview(results, summary), standings.verdict_table(summary)
+    text = [standings.VERDICT, tables.markdown(verdicts), standings.OVERVIEW, standings.overview_markdown(overview)]
     files["table.csv"] = as_text(summary, "csv").encode()
     files["table.md"] = "\n\n".join([*text, tables.PAIRING, as_text(summary, "markdown")]).encode()
     files["table.tex"] = as_text(summary, "latex").encode()
     opening = Opening(tables.facts(results), verdicts, whole["png"], overview)
     images = {task: {name: files["png"] for name, files in of_task.items()} for task, of_task in pictures.items()}
-    files["index.html"] = page(opening, about, summary, curves, images, chosen).encode()
+    lines = {task: job[1] for task, job in jobs.items()}
+    files["index.html"] = page(opening, about, summary, lines, images, chosen).encode()
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         write_whole(folder / name, data)
@@ -113,15 +117,20 @@ def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, dict[str, bytes
 
 
 def _draw(
-    part: pd.DataFrame, lines: pd.DataFrame, shares: pd.DataFrame | None, paid: pd.DataFrame, chosen: "Styles"
+    part: pd.DataFrame,
+    lines: dict[str, pd.DataFrame],
+    shares: pd.DataFrame | None,
+    paid: pd.DataFrame,
+    chosen: "Styles",
 ) -> dict[str, dict[str, bytes]]:
     """The figures of a task as files, by name and format."""
     from baselines.benchmark import figures
     from baselines.pictures import as_files
 
     pictures = {}
-    if lines["rounds"].nunique() > 1:
-        pictures["regret"] = figures.regret(part, lines, chosen)
+    if lines["regret"]["rounds"].nunique() > 1:
+        pictures["utility"] = figures.utility(part, lines["utility"], chosen)
+        pictures["regret"] = figures.regret(part, lines["regret"], chosen)
     if shares is not None:
         pictures["plays"] = figures.plays(part, shares)
     pictures["offers"] = figures.offers(part, paid, chosen)

@@ -34,52 +34,87 @@ OVERVIEW = (
     " that does not rank principals, since the agent ignores its beliefs."
 )
 FIRST = {"utility": "most utility", "regret": "least R_T"}
+ONLY_PRIVILEGED = "Only privileged principals played."
 NAMED = 4  # principals that are not separated from the best, by name
 LONGEST_NAME = 40  # letters in a line, in the terminal
 
 
+class Verdict(NamedTuple):
+    """The verdict on a task in one score."""
+
+    score: str
+    """"utility" or "regret"."""
+    best: str
+    """The best principal, and its score."""
+    seeds: int
+    """Common seeds."""
+    level: str
+    """Who is not separated from it; empty: nobody."""
+    behind: str
+    """The next principal, and its difference to the best; empty: there is none."""
+
+    def __str__(self) -> str:
+        first = FIRST[self.score]
+        parts = [f"{first[0].upper()}{first[1:]}: {self.best}"]
+        if self.level:
+            parts.append(self.level if self.seeds < FEWEST else f"not separated on {self.seeds:,} seeds: {self.level}")
+        if self.behind:
+            parts.append(f"next: {self.behind}")
+        return "; ".join(parts) + "."
+
+
 def verdicts(summary: pd.DataFrame) -> dict[str, str]:
     """The verdict on each task, in the order that ranks it first."""
-    return {task: _verdict(part) for task, part in summary.groupby("task", sort=False)}
+    return {task: _sentences(part) for task, part in summary.groupby("task", sort=False)}
 
 
-def _verdict(part: pd.DataFrame) -> str:
-    """The verdict on one task."""
+def _sentences(part: pd.DataFrame) -> str:
+    """The verdicts on one task, and why there is only one."""
+    given = list(_verdicts(part))
+    if not given:
+        return ONLY_PRIVILEGED
+    agent, ignored = part[["agent", "beliefs_ignored"]].iloc[0]
+    why = [f"R_T does not rank principals: {agent} does not act on the beliefs behind it."] if ignored else []
+    return " ".join([*map(str, given), *why])
+
+
+def _verdicts(part: pd.DataFrame) -> Iterator[Verdict]:
+    """The verdicts on one task: in both scores, the one that ranks it first; in utility alone, if R_T does not rank."""
     contenders = part[~part["privileged"]]
     if contenders.empty:
-        return "Only privileged principals played."
-    ranked_by, agent, ignored = contenders[["ranked_by", "agent", "beliefs_ignored"]].iloc[0]
-    if ignored:
-        why = f"R_T does not rank principals: {agent} does not act on the beliefs behind it."
-        return f"{_order(contenders, 'utility')} {why}"
-    other = "regret" if ranked_by == "utility" else "utility"
-    return f"{_order(contenders, ranked_by)} {_order(contenders, other)}"
+        return
+    ranked_by, ignored = contenders[["ranked_by", "beliefs_ignored"]].iloc[0]
+    for score in ("utility",) if ignored else sorted(FIRST, key=lambda score: score != ranked_by):
+        yield _verdict(contenders, score)
 
 
-def _order(contenders: pd.DataFrame, score: str) -> str:
-    """The sentence on one score: the best, who is not separated from it, and the next."""
+def _verdict(contenders: pd.DataFrame, score: str) -> Verdict:
+    """The verdict in one score: the best, who is not separated from it, and the next."""
     (best,) = tables.records(contenders[contenders[f"{score}_best"]])
-    first = f"{FIRST[score][0].upper()}{FIRST[score][1:]}"
-    parts = [f"{first}: {best['principal']}, {tables.with_interval(best, score)}"]
     others = contenders[~contenders[f"{score}_best"]].sort_values(f"{score}_difference", ascending=score == "regret")
     rows, seeds = list(tables.records(others)), best["paired_seeds"]
     behind = [row for row in rows if summaries.is_separated(row, score)]
     level = [row for row in rows if row not in behind]
-    if level and seeds < FEWEST:
-        parts.append(f"{seeds} common seeds are too few to separate others from it")
-    elif level:
-        names = [f"{row['principal']} ({number(Estimate.of(row, f'{score}_difference').half_width)})" for row in level]
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        parts.append(f"not separated on {seeds:,} seeds: {', '.join(names[:NAMED])}{more}")
-    if behind:
-        parts.append(f"next: {behind[0]['principal']}, {tables.with_interval(behind[0], f'{score}_difference')}")
-    return "; ".join(parts) + "."
+    names = [f"{row['principal']} ({number(Estimate.of(row, f'{score}_difference').half_width)})" for row in level]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    few = f"{seeds} common seeds are too few to separate others from it" if level and seeds < FEWEST else ""
+    return Verdict(
+        score,
+        f"{best['principal']}, {tables.with_interval(best, score)}",
+        seeds,
+        few or ", ".join(names[:NAMED]) + more,
+        f"{behind[0]['principal']}, {tables.with_interval(behind[0], f'{score}_difference')}" if behind else "",
+    )
 
 
-def verdicts_markdown(texts: dict[str, str]) -> str:
-    """The verdicts as a list in Markdown."""
-    lines = (f"- **{in_markdown(task)}**: {in_markdown(text)}" for task, text in texts.items())
-    return "\n".join([VERDICT, "", *lines])
+def verdict_table(summary: pd.DataFrame) -> pd.DataFrame:
+    """The verdicts as a table of text: a row for each task and score."""
+    rows = [
+        [task, FIRST[verdict.score], verdict.best, verdict.level or "–", verdict.behind or "–"]
+        for task, part in summary.groupby("task", sort=False)
+        for verdict in _verdicts(part)
+    ]
+    return pd.DataFrame(rows, columns=["task", "", "best", "not separated from it", "next"])
 
 
 class Standing(NamedTuple):

@@ -70,11 +70,11 @@ def linear_at_the_end(cells: pd.DataFrame) -> float:
     return float((growth & (end >= LINEAR_SHARE * marks[-1])).mean())
 
 
-def curves(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean, low and high of R_t at each checkpoint; columns: task, principal, rounds, mean, low, high."""
+def curves(rows: pd.DataFrame, score: str = "regret") -> pd.DataFrame:
+    """Mean, low and high of a score at each checkpoint; columns: task, principal, rounds, mean, low, high."""
     parts = []
     for (task, principal), cells in rows.groupby(["task", "principal"], sort=False):
-        parts.append(curve(*_by_seed(cells), task=task, principal=principal))
+        parts.append(curve(*_by_seed(cells, score), task=task, principal=principal))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -84,10 +84,10 @@ def curve(marks: Integers, sums: Floats, **labels: str) -> pd.DataFrame:
     return pd.DataFrame({**labels, "rounds": marks, "mean": sums.mean(axis=0), "low": low, "high": high})
 
 
-def _by_seed(rows: pd.DataFrame) -> tuple[Integers, Floats]:
-    """The checkpoints (C,) of one principal's runs in a task, and R_t at each of them (seeds, C)."""
+def _by_seed(rows: pd.DataFrame, score: str = "regret") -> tuple[Integers, Floats]:
+    """The checkpoints (C,) of one principal's runs in a task, and a score at each of them (seeds, C)."""
     marks, order = np.unique(rows["rounds"]), np.lexsort((rows["rounds"], rows["seed"]))
-    return marks, rows["regret"].to_numpy(np.float64)[order].reshape(-1, marks.size)
+    return marks, rows[score].to_numpy(np.float64)[order].reshape(-1, marks.size)
 
 
 def growth(cells: pd.DataFrame) -> Estimate:
@@ -112,7 +112,8 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     (:func:`linear_at_the_end`); paired_seeds, those that all principals of the task have; slope (:func:`growth`) with
     its interval. For utility and for regret, on the paired seeds: ``_best``, true for the best that is not privileged,
     and ``_difference`` to it, with ``_low`` and ``_high`` corrected for having picked it
-    (:func:`baselines.benchmark.statistics.against_best`); none in regret where beliefs are ignored.
+    (:func:`baselines.benchmark.statistics.against_best`); none in regret where beliefs are ignored. below_zero: true if
+    the interval of the paired difference in utility to the principal ``zero`` is below 0.
     """
     return pd.concat([_of_task(task, cells) for task, cells in rows.groupby("task", sort=False)], ignore_index=True)
 
@@ -137,6 +138,7 @@ def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
     ranked_by = ranking_score(agent, horizon)
     seeds = final.groupby("principal")["seed"].unique()
     shared = final[final["seed"].isin(functools.reduce(np.intersect1d, seeds))]
+    poor = _below_zero(shared)
     comparisons = {score: _compare(final, shared, score) for score in ORDERS if score == "utility" or not ignored}
     records = []
     for principal, runs in cells.groupby("principal", sort=False):
@@ -145,12 +147,22 @@ def _of_task(task: str, cells: pd.DataFrame) -> pd.DataFrame:
         record |= {"principal": principal, "privileged": privileged(principal), "seeds": len(scores)}
         record |= {**_with_interval(SUMMARISED, scores), "paired_seeds": shared["seed"].nunique()}
         record |= zip(("regret_median", "regret_q90"), np.quantile(scores[:, 0], (0.5, 0.9)).tolist(), strict=True)
-        record |= {"linear": linear_at_the_end(runs), "utility_best": False, "regret_best": False, **NO_DIFFERENCES}
+        record |= {"linear": linear_at_the_end(runs), "below_zero": principal in poor}
+        record |= {"utility_best": False, "regret_best": False, **NO_DIFFERENCES}
         for columns in comparisons.values():
             record |= columns.get(principal, {})
         record |= zip(("slope", "slope_low", "slope_high"), growth(runs), strict=True)
         records.append(record)
     return pd.DataFrame(records).sort_values(ranked_by, ascending=ranked_by == "regret", ignore_index=True)
+
+
+def _below_zero(shared: pd.DataFrame) -> set[str]:
+    """Return the principals with surely less utility than ``zero`` on common seeds."""
+    table = shared.pivot(index="seed", columns="principal", values="utility")
+    if table.empty or "zero" not in table:
+        return set()
+    _, high = mean_interval(table.sub(table["zero"], axis=0).to_numpy(np.float64))
+    return set(table.columns[high < 0])
 
 
 def _compare(final: pd.DataFrame, shared: pd.DataFrame, score: str) -> dict[str, dict[str, Any]]:

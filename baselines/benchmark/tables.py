@@ -28,6 +28,12 @@ HEADINGS = {
     "regret_bar": "Rbar_T",
     "slope": "slope",
 }
+MARKS = {  # of principals, by columns of the summary
+    "privileged": "privileged",
+    "utility_best": "most utility",
+    "regret_best": "least R_T",
+    "below_zero": "behind zero",
+}
 REGRETS = (
     "R_T is against the best incentives for the agent's beliefs at the time, R_T^oracle against the best for its true"
     " means, and Rbar_T charges every incentive offered, taken or not. An uninformed agent lowers R_T: look at utility"
@@ -52,6 +58,7 @@ SEPARATION = (
 PAIRING = (
     f"{IGNORED} {ORDER} Square brackets are 95% bootstrap intervals over seeds. {SEPARATION} The slope is that of log"
     f" R_t on log t over the last two decades of the runs: growth within a run of known length. {TOO_FEW}"
+    " Behind zero: the 95% interval of the paired difference in utility to zero, which offers nothing, is below 0."
 )
 NEEDS = "% Needs \\usepackage{booktabs,adjustbox}"
 WORDS = {"~": r"\textasciitilde{}", "^": r"\^{}", "\\": r"\textbackslash{}"}
@@ -104,10 +111,9 @@ def markdown(table: pd.DataFrame, as_is: Collection[str] = ()) -> str:
 
 
 def name(row: Mapping[str, Any]) -> str:
-    """The principal's label, marked if it is privileged, or the best in utility, in R_T, or in both."""
-    best = (row["utility_best"], row["regret_best"])
-    marks = {(True, True): " (best)", (True, False): " (most utility)", (False, True): " (least R_T)"}
-    return f"{row['principal']}{' (privileged)' if row['privileged'] else marks.get(best, '')}"
+    """The principal's label, with the ``MARKS`` that it has."""
+    marks = [mark for column, mark in MARKS.items() if row.get(column)]
+    return f"{row['principal']}{' (' * bool(marks)}{', '.join(marks)}{')' * bool(marks)}"
 
 
 def records(summary: pd.DataFrame) -> Iterator[dict[str, Any]]:

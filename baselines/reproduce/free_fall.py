@@ -20,8 +20,8 @@ from baselines.principal import Principal, Rounds, hold
 from baselines.registry import make, resolve_agent
 from baselines.reproduce.claim import Claim, Evidence, Measurement, Study
 from baselines.simulation import simulate
-from pa_env import IID
 from pa_env.game import Game
+from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import Floats
 
 AGENTS = ("hedge", "hedge,feedback=bandit", "exp3", "ucb", "empirical-mean")
@@ -66,13 +66,13 @@ class Withdrawn(Principal):
         yield hold(self.arm, self.amount, max(1, round(self.share * self.horizon)))
 
 
-def utilities(principal: Principal, instance: IID, agent: str, seeds: range) -> Floats:
+def utilities(principal: Principal, instance: InstanceLike, agent: str, seeds: range) -> Floats:
     """Expected utility (seeds,) of episodes."""
     values: Floats = simulate(principal, instance, agent, seeds=seeds).expected_utility[:, -1]
     return values
 
 
-def best(grid: list[tuple[int, float, float]], instance: IID, agent: str, sizes: Sizes) -> float:
+def best(grid: list[tuple[int, float, float]], instance: InstanceLike, agent: str, sizes: Sizes) -> float:
     """The mean utility on fresh seeds of the offer (arm, amount, share) that earns the most on the choosing seeds."""
     offers = [Withdrawn(N_ARMS, HORIZON, *each) for each in grid]
     choosing = range(CHOOSING_SEEDS, CHOOSING_SEEDS + sizes.choosing)

@@ -64,12 +64,10 @@ def sentences(found: Sequence[tuple[Pair, str]]) -> str:
     """
     parts = []
     for principal in dict.fromkeys(pair.principal for pair, _ in found):
-        others = {pair.task.name: verdict for pair, verdict in found if pair.principal == principal}
-        count = len(others)
-        others = {name: verdict for name, verdict in others.items() if not verdict.startswith("lower")}
-        text = f"They lower the regret of `{principal}` in {count - len(others)} of {count} settings"
-        named = ", ".join(f"{name} ({verdict.split(' (')[0]})" for name, verdict in others.items())
-        parts.append(f"{text}; not in {named}." if others else f"{text}.")
+        mine = {pair.task.name: verdict for pair, verdict in found if pair.principal == principal}
+        others = [f"{name} ({text.split(' (')[0]})" for name, text in mine.items() if not text.startswith("lower")]
+        text = f"They lower the regret of `{principal}` in {len(mine) - len(others)} of {len(mine)} settings"
+        parts.append(f"{text}; not in {', '.join(others)}." if others else f"{text}.")
     return " ".join(parts)
 
 

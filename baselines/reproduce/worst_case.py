@@ -185,7 +185,7 @@ def found_table(evidence: Evidence, sizes: Sizes) -> str:
 
 def longer_table(evidence: Evidence, sizes: Sizes) -> pd.DataFrame:
     """Everybody on the instances found, with a verdict on each rival at the longest horizon."""
-    rows, differences = [], []
+    rows, compared, differences = [], [], []
     for (name, agent), each in measurements(evidence.study).items():
         value = evidence.values[each.name]
         for rival, values in value["longer"].items():
@@ -194,12 +194,14 @@ def longer_table(evidence: Evidence, sizes: Sizes) -> pd.DataFrame:
             row = {"worst case of": f"{name} vs {agent}", "played by": rival}
             for T, column in zip(sizes.horizons, points, strict=True):
                 row[f"T = {T:.0e}"] = mean_text(column / T) + phases.mark(T in value["first"][rival])
-            rows.append(row | {"slope": bracketed(growth.slope, digits=2), "local slopes": growth.bends()})
+            row |= {"slope": bracketed(growth.slope, digits=2), "local slopes": growth.bends()}
+            rows.append(row | {"R_T at the last": "–"})
             if rival != name:
+                compared.append(rows[-1])
                 differences.append(points[-1] - np.array(value["longer"][name][-1]))
-    found = iter(verdicts(differences, "less", "more"))
-    own = [row["worst case of"].startswith(f"{row['played by']} vs") for row in rows]
-    return pd.DataFrame(rows).assign(**{"R_T at the last": ["–" if each else next(found) for each in own]})
+    for row, verdict in zip(compared, verdicts(differences, "less", "more"), strict=True):
+        row["R_T at the last"] = verdict
+    return pd.DataFrame(rows)
 
 
 def sentences(table: pd.DataFrame, last: int) -> str:

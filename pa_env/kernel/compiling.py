@@ -102,16 +102,20 @@ class StampedCache:
     Args:
         function: the function.
         options: of its compilation.
+        guard: the function around it that is compiled in its place, or None.
     """
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        self._function, self._options = function, options
+    def __init__(
+        self, function: Callable[..., Any], options: dict[str, Any], guard: Callable[..., Any] | None = None
+    ) -> None:
+        self._function, self._options, self._guard = function, options, guard or function
 
     @functools.cached_property
     def cache_path(self) -> str:
         """The folder."""
-        sources = digest(Path(self._function.__code__.co_filename))
-        return str(cache_folder() / hashlib.sha256(f"{sources} {sorted(self._options.items())}".encode()).hexdigest())
+        sources = [digest(Path(each.__code__.co_filename)) for each in (self._function, self._guard)]
+        key = f"{sources} {self._guard.__qualname__} {sorted(self._options.items())}"
+        return str(cache_folder() / hashlib.sha256(key.encode()).hexdigest())
 
     @functools.cached_property
     def _cache(self) -> Any:
@@ -157,18 +161,21 @@ class StampedCache:
             return
 
 
-def compiled(function: Function, signature: Any = None, **options: Any) -> Function:
+def compiled(
+    function: Function, signature: Any = None, guard: Callable[..., Any] | None = None, **options: Any
+) -> Function:
     """Compile a function that Python calls.
 
     Args:
         function: the function, of arrays and numbers.
         signature: compile it for these types now, and for no others; None: for each new combination when called.
+        guard: a function that calls it, to be compiled in its place.
         **options: of ``numba.njit``, in addition to the project's.
     """
     options = OPTIONS | {"no_cfunc_wrapper": True} | options
-    dispatcher = numba.njit(**options)(function)
+    dispatcher = numba.njit(**options)(guard or function)
     if FunctionCache is not None and hasattr(dispatcher, "_cache"):
-        dispatcher._cache = StampedCache(function, options)
+        dispatcher._cache = StampedCache(function, options, guard)
     if signature is not None:
         with compilation():
             dispatcher.compile(signature)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import OwnAgent
+from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
 import baselines
@@ -141,10 +142,20 @@ def test_labels_are_escaped_and_shortened() -> None:
 
 
 def test_figures(found: Comparison) -> None:
-    axes = found.plot().axes[0]
+    axes = found.plot("regret").axes[0]
     assert axes.get_ylabel() == "regret $R_t$"
     assert {line.get_label() for line in axes.lines} == {"oracle", "profit-target", "zero"}
-    assert found.plot("utility").axes[0].get_ylabel() == "utility"
+    assert found.plot().axes[0].get_ylabel() == "utility"
+    own = Figure().subplots(1, 2)
+    assert found.plot(minus="zero", log=True, ax=own[1]) is own[1].figure
+    assert own[1].get_ylabel() == "utility minus that of zero"
+    assert own[1].get_xscale() == "log"
+    (line,) = (line for line in own[1].lines if line.get_label() == "profit-target")
+    end = found.difference("profit-target", "zero").loc["utility", "mean"]
+    assert line.get_ydata()[-1] == pytest.approx(end)  # type: ignore[index]
+    assert not own[0].lines
+    with pytest.raises(ValueError, match="minus = 'nobody' is unknown"):
+        found.plot(minus="nobody")
     with pytest.raises(ValueError, match="score = 'profit'"):
         found.plot("profit")
 

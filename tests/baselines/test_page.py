@@ -34,8 +34,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, list
         page.on("dialog", lambda dialog: (noticed.append("dialog"), dialog.dismiss()))
         page.on("request", lambda request: noticed.append(request.url) if request.url != path.as_uri() else None)
         page.goto(path.as_uri())
-        page.locator(".curves").first.scroll_into_view_if_needed()
-        page.wait_for_selector(".curves .legend")
+        page.locator(".regret").scroll_into_view_if_needed()
+        page.wait_for_selector(".regret .legend")
+        page.wait_for_selector(".utility .legend")
         yield page, noticed
         browser.close()
 
@@ -87,22 +88,22 @@ def test_a_click_on_a_heading_sorts(opened: tuple[Any, list[str]]) -> None:
 
 def test_a_click_in_the_legend_hides_a_curve(opened: tuple[Any, list[str]]) -> None:
     page, _ = opened
-    states = "document.querySelector('.curves').data.filter(t => t.name === 'zero').map(t => t.visible ?? true)"
+    states = "document.querySelector('.regret').data.filter(t => t.name === 'zero').map(t => t.visible ?? true)"
     assert set(page.evaluate(states)) == {True}
-    page.locator(".legend .traces", has_text="zero").locator(".legendtoggle").click()
+    page.locator(".regret .legend .traces", has_text="zero").locator(".legendtoggle").click()
     page.wait_for_function(f"{states}.every(visible => visible === 'legendonly')")
 
 
 def test_printing_draws_all_curves_which_open_on_logarithmic_axes(opened: tuple[Any, list[str]]) -> None:
     page = opened[0].context.browser.new_page(viewport={"width": 1300, "height": 200})
     page.goto(opened[0].url)
-    assert not page.evaluate("document.querySelector('.curves').data")  # far below
+    assert not page.evaluate("document.querySelector('.regret').data")  # far below
     page.wait_for_function("window.Plotly")  # what draws is ready
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    kind = "document.querySelector('.curves').layout.yaxis.type"
-    bands = "document.querySelector('.curves').data.filter(trace => trace.fill).flatMap(trace => trace.y)"
+    kind = "document.querySelector('.regret').layout.yaxis.type"
+    bands = "document.querySelector('.regret').data.filter(trace => trace.fill).flatMap(trace => trace.y)"
     assert page.evaluate(kind) == "log"
-    assert page.evaluate("document.querySelector('.curves').layout.updatemenus[0].active") == 1
+    assert page.evaluate("document.querySelector('.regret').layout.updatemenus[0].active") == 1
     assert min(page.evaluate(bands)) > 0
     page.get_by_text("linear axes", exact=True).click()
     page.wait_for_function(f"{kind} === 'linear'")
@@ -128,9 +129,44 @@ def test_no_table_is_cut(opened: tuple[Any, list[str]]) -> None:
     assert page.evaluate(cut) == 0
 
 
+def test_verdicts_and_marks_are_told(opened: tuple[Any, list[str]]) -> None:
+    page, _ = opened
+    rows = [row.locator("td").all_inner_texts() for row in page.locator(".verdicts tbody tr").all()]
+    assert [row[1] for row in rows] == ["most utility", "least R_T"]
+    names = " ".join(column(page, "principal"))
+    for mark in ("most utility", "least R_T", "behind zero"):
+        assert mark in names
+
+
+def test_curves_are_there_without_a_script(opened: tuple[Any, list[str]]) -> None:
+    """As in a screenshot that does not wait: pictures stand where plotly will draw."""
+    context = opened[0].context.browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(opened[0].url)
+    boxes = [image.bounding_box() for image in page.locator(".curves img").all()]
+    assert len(boxes) == 2
+    assert all(box["width"] > 300 and box["height"] > 200 for box in boxes)
+    context.close()
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_overflows(opened: tuple[Any, list[str]], width: int, scheme: Any) -> None:
+    page = opened[0].context.browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.goto(opened[0].url)
+    page.wait_for_function("window.Plotly")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_selector(".regret .legend")
+    outside = """[...document.querySelectorAll('body *')].filter(
+        each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.wide, defs')).length"""
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(outside) == 0
+    page.close()
+
+
 def test_axes_change_at_the_press_of_a_button(opened: tuple[Any, list[str]]) -> None:
     page, _ = opened
     page.get_by_text("logarithmic axes", exact=True).click()
-    page.wait_for_function("document.querySelector('.curves').layout.yaxis.type === 'log'")
+    page.wait_for_function("document.querySelector('.regret').layout.yaxis.type === 'log'")
     page.get_by_text("linear axes", exact=True).click()
-    page.wait_for_function("document.querySelector('.curves').layout.yaxis.type === 'linear'")
+    page.wait_for_function("document.querySelector('.regret').layout.yaxis.type === 'linear'")

@@ -21,7 +21,7 @@ from .results import make_results
 
 TASKS = {
     "k3-t100-uniform": "x/../../../../../ESCAPED",
-    "k3-t120-uniform": "/tmp/ABSOLUTE/escaped",
+    "k3-t120-uniform": '/tmp/ABSOLUTE/"><script>alert(4)</script><img src=x onerror=alert(4)>',
     "k3-t140-uniform": "name\x1b[2J\x1b]0;title\x07\r\u202eevil\n# heading",
     "k3-t160-uniform": "NAME\x1b[2J\x1b]0;title\x07\r\u202eevil\n# heading",
 }
@@ -112,6 +112,7 @@ def test_a_page_with_hostile_names_runs_no_script(outputs: Outputs) -> None:
         page.goto(outputs.page.as_uri())
         page.locator(".curves").first.scroll_into_view_if_needed()
         page.wait_for_selector(".curves .legend")
+        assert page.get_by_role("heading", name="<script>alert(4)</script>").count() == 1
         assert page.locator("img[src=x]").count() == 0
         browser.close()
     assert [what for what in noticed if not what.startswith("data:image/")] == [outputs.page.as_uri()]

@@ -17,6 +17,7 @@ from pa_env.compiled_agents import further_normal, further_uniform
 from pa_env.envs.scalar import PrincipalEnv
 from pa_env.game import Game
 from pa_env.kernel.layout import ARM
+from pa_env.rules import compile_rule
 
 MU, THETA = [0.35, 0.8, 0.55], [0.9, 0.2, 0.4]
 INSTANCE = IID(MU, THETA)
@@ -421,6 +422,52 @@ def test_bounds_are_checked_when_a_game_is_made() -> None:
     with pytest.raises(ValueError, match=r"memory of 2 numbers is too short for this agent with 3 arms"):
         begun(CompiledAgent(greedy_choice, writes_beyond, 2))
     begun(CompiledAgent(greedy_choice, writes_beyond, 4))
+
+
+def late_choice(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
+    """Reads beyond the offers, in round 20."""
+    return 1 if offer[t // 20 * 1000 % 1003] > 9.0 else 0
+
+
+def late_learn(memory: Any, means: Any, counts: Any, arm: int, reward: float) -> None:
+    """Writes beyond its memory after round 20."""
+    memory[counts[arm] // 20 * 1000] = 1.0
+
+
+def late_rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    """Writes beyond its memory in round 20."""
+    memory[(plays[0] + plays[1] + plays[2] + 1) // 20 * 1000] += 1.0
+    return 0
+
+
+def test_an_index_that_leaves_the_arrays_later_ends_the_game() -> None:
+    """Through held offers, single rounds and copies; the rounds before are played, and memory stays whole."""
+    for agent, played in ((CompiledAgent(late_choice, nothing), 19), (CompiledAgent(greedy_choice, late_learn, 1), 20)):
+        message = rf"(the bounds of its arrays, or raised, in|\] before) round {played + 1}\b"
+        game = begun(agent)
+        with pytest.raises(ValueError, match=message):
+            game.hold(np.zeros(3), 50)
+        assert game.rounds_played == played
+        game = Game(n_arms=3, horizon=100, agent=agent, copies=2)
+        game.begin([1, 2])
+        for _ in range(played):
+            game.play(np.zeros((2, 3)))
+        with pytest.raises(ValueError, match=message):
+            game.play(np.zeros((2, 3)))
+        assert game.plays.sum() == 2 * played
+    game, memory = begun("empirical-mean"), np.zeros(1)
+    with pytest.raises(ValueError, match=r"the rule left the bounds of its arrays, or raised \(arms: 3, memory: 1\)"):
+        game.follow(compile_rule(late_rule), memory, 50)
+    assert (game.rounds_played, memory[0]) == (19, 19.0)
+
+
+def test_a_trusted_function_plays_the_same() -> None:
+    trusted = CompiledAgent(greedy_choice, nothing, trusted=True)
+    assert pickle.loads(pickle.dumps(trusted)).trusted
+    plays = [
+        begun(agent).hold(np.ones(3), 50).plays.tolist() for agent in (CompiledAgent(greedy_choice, nothing), trusted)
+    ]
+    assert plays[0] == plays[1]
 
 
 def test_a_memory_is_a_vector() -> None:

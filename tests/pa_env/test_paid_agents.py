@@ -89,33 +89,6 @@ def test_what_is_paid_now_moves_hedge_and_the_leader_later() -> None:
         assert (paid.answer(np.zeros((20, 3))) == 1).mean() > 0.9
 
 
-@pytest.mark.parametrize("feedback", ["offers", "bandit"])
-def test_hedge_draws_by_its_law(feedback: str) -> None:
-    """The probabilities that it notes in each round are those of the formula, and it draws by them."""
-    copies, n_arms, rate = 4000, 3, 0.8
-    game = begun(make_agent("hedge", rate=rate, feedback=feedback), copies)
-    rng = np.random.default_rng(0)
-    told, offered = np.zeros((copies, n_arms)), np.zeros((copies, n_arms))
-    for t in range(1, 6):
-        offers = rng.uniform(0, 1, (copies, n_arms))
-        eta = rate * np.sqrt(np.log(n_arms) / (t * (n_arms if feedback == "bandit" else 1)))
-        payoffs = told if feedback == "bandit" else (t - 1) * game.means + offered
-        law = np.exp(eta * payoffs)
-        law /= law.sum(axis=1, keepdims=True)
-        mixed = min(1.0, n_arms * eta) if feedback == "bandit" else 0.0
-        law = (1 - mixed) * law + mixed / n_arms
-        before = game.means * game.plays
-        arms = game.play(offers)[:, 6].astype(int)
-        assert game.arrays.agent is not None
-        weights = game.arrays.agent.memory[:, 2 + n_arms :]
-        np.testing.assert_allclose(weights / weights.sum(axis=1, keepdims=True), law, rtol=1e-12)
-        np.testing.assert_allclose(np.bincount(arms, minlength=n_arms) / copies, law.mean(axis=0), atol=0.03)
-        each = np.arange(copies)
-        rewards = (game.means * game.plays - before)[each, arms]
-        told[each, arms] += (rewards + offers[each, arms]) / law[each, arms]
-        offered += offers
-
-
 def test_holdout_refuses_as_often_as_its_patience_and_takes_what_is_above_its_margin() -> None:
     game = begun(make_agent("holdout", margin=0.5, patience=4))
     game.arrays.arms[0, :2] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]  # mu and theta
