@@ -36,7 +36,7 @@ class Network(nn.Module):
     def forward(self, seen: Tensor) -> tuple[Categorical, Tensor]:
         """Return them for observations (..., numbers)."""
         arms, overall = seen[..., : FIELDS * ARMS], seen[..., FIELDS * ARMS :]
-        arms = arms.unflatten(-1, (FIELDS, ARMS)).transpose(-1, -2)
+        arms = arms.reshape(*arms.shape[:-1], FIELDS, ARMS).transpose(-1, -2)
         codes = self.code(torch.cat([arms, overall[..., None, :].expand(*arms.shape[:-1], OVERALL)], -1))
         pooled = torch.cat([codes.mean(-2), codes.amax(-2)], -1)
         pairs = torch.cat([codes, pooled[..., None, :].expand(*codes.shape[:-1], 64)], -1)
