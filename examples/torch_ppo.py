@@ -35,8 +35,8 @@ class Network(nn.Module):
 
     def forward(self, seen: Tensor) -> tuple[Categorical, Tensor]:
         """Return them for observations (..., numbers)."""
-        arms, overall = seen.split((FIELDS * ARMS, OVERALL), dim=-1)
-        arms = arms.unflatten(-1, (FIELDS, ARMS)).transpose(-1, -2)
+        arms, overall = seen[..., : FIELDS * ARMS], seen[..., FIELDS * ARMS :]
+        arms = arms.reshape(*arms.shape[:-1], FIELDS, ARMS).transpose(-1, -2)
         codes = self.code(torch.cat([arms, overall[..., None, :].expand(*arms.shape[:-1], OVERALL)], -1))
         pooled = torch.cat([codes.mean(-2), codes.amax(-2)], -1)
         pairs = torch.cat([codes, pooled[..., None, :].expand(*codes.shape[:-1], 64)], -1)
@@ -105,7 +105,7 @@ def main(steps: int, seed: int, episodes: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Train a principal with PPO in plain PyTorch.")
-    parser.add_argument("--steps", type=int, default=1_000_000, help="rounds to train on")
+    parser.add_argument("--steps", type=int, default=2_000_000, help="rounds to train on")
     parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same policy")
     parser.add_argument("--episodes", type=int, default=200, help="episodes of the comparison")
     arguments = parser.parse_args()

@@ -1,4 +1,4 @@
-"""A principal trained by TorchRL's PPO, with its environment, collector and losses; then it plays in ``compare``.
+"""A principal trained by TorchRL's PPO, with its environment and losses; then it plays in ``compare``.
 
 One environment at a time is slow: this shows how the parts fit, and few rounds teach little. Needs TorchRL (``pip
 install torchrl``) and the extra ``[bench]``.
@@ -14,7 +14,6 @@ from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
 from torch import nn
 from torch.distributions import Categorical
-from torchrl.collectors import SyncDataCollector
 from torchrl.envs import GymWrapper
 from torchrl.modules import ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
@@ -25,7 +24,7 @@ import pa_env
 from pa_env.wrappers import ForLearning
 
 gym.register_envs(pa_env)
-ARMS, HORIZON, BATCH, EPOCHS, PARTS = 5, 200, 2000, 4, 4
+ARMS, HORIZON, BATCH, EPOCHS, PARTS = 5, 200, 1000, 4, 4
 
 
 def network(outputs: int) -> nn.Module:
@@ -51,7 +50,9 @@ def main(steps: int, seed: int) -> None:
     advantage = GAE(gamma=0.9995, lmbda=0.97, value_network=critic, average_gae=True)
     loss = ClipPPOLoss(actor, critic)
     optimizer = torch.optim.Adam(loss.parameters(), 1e-3)
-    for batch in SyncDataCollector(env, actor, frames_per_batch=min(BATCH, steps), total_frames=steps):
+    for _ in range(max(1, steps // BATCH)):
+        with torch.no_grad():
+            batch = env.rollout(BATCH, actor, break_when_any_done=False)
         for _ in range(EPOCHS):
             advantage(batch)
             for part in torch.randperm(len(batch)).chunk(PARTS):

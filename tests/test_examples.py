@@ -33,7 +33,7 @@ SIZED: dict[str, tuple[tuple[str, ...], str, str]] = {
     "both_seats": (("torch",), "--updates 2", rf"2 +{NUMBER} +{NUMBER} +\d+%"),
     "rllib_both_seats": (("torch", "ray", "tree"), "--iterations 1 --batch 80", rf"1 +{NUMBER} +{NUMBER}"),
     "torch_ppo": (("torch",), "--steps 1 --episodes 10", rf"PPO +{NUMBER}"),
-    "torchrl_ppo": (("torchrl",), "--steps 400", rf"TorchRL +{NUMBER}"),
+    "torchrl_ppo": (("torchrl",), "--steps 1", rf"TorchRL +{NUMBER}"),
     "torchrl_envs": (("torchrl",), "--rounds 10", rf"both seats: 10 rounds, the principal earned {NUMBER}, the agent"),
 }
 PRINTING = ("own_principal", "own_agent")  # their docstrings show all that they print

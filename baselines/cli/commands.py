@@ -281,7 +281,7 @@ def train(
         [], "--set", help="A constant, as in learning_rate=1e-3 or deep=true: of PPO or baselines.rl.training.Settings."
     ),
     warm_up: list[str] = typer.Option(
-        [], help="A task for the first part of the rounds, by default uniform before misaligned.", autocompletion=TASKS
+        [], help="A task for the first part of the rounds; several may be given.", autocompletion=TASKS
     ),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
@@ -303,8 +303,7 @@ def train(
 
         known("seat", seat, ("principal", "agent"))
         options = parse(",".join(["train", *constant]), "--set").parameters
-        options |= {"objective": objective, "steps": steps, "seed": seed}
-        options |= {"warm_up": tuple(warm_up)} if warm_up else {}
+        options |= {"objective": objective, "steps": steps, "seed": seed, "warm_up": tuple(warm_up)}
         options["against"] = against if seat == "agent" else ""
         tasks = tuple(task) or (training.game(agent, instance, arms, horizon),)
         settings = training.settings_of(tasks, options)

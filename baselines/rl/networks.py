@@ -167,8 +167,8 @@ class SetActorCritic(ActorCriticPolicy):
         super().__init__(observation_space, action_space, lr_schedule, **options)
 
     def _build_mlp_extractor(self) -> None:
-        sizes = [self.layout[name] for name in ("fields", "overall", "width", "privileged")]
-        actor, critic = (SetBody(*sizes, sees_privileged=sees) for sees in (False, True))
+        sizes = {name: self.layout[name] for name in ("fields", "overall", "width", "privileged")}
+        actor, critic = (SetBody(**sizes, sees_privileged=sees) for sees in (False, True))
         self.mlp_extractor = SetBodies(actor, critic)  # type: ignore[assignment] # the same methods
 
     def _build(self, lr_schedule: Schedule) -> None:
@@ -190,7 +190,7 @@ class SetActorCritic(ActorCriticPolicy):
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
         """Return observations as a batch, of any number of arms, and whether they were one."""
         seen = torch.as_tensor(observation, dtype=torch.float32, device=self.device)
-        return torch.atleast_2d(seen), seen.ndim > 1
+        return seen.reshape(-1, seen.shape[-1]), seen.ndim > 1
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | self.layout

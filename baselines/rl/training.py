@@ -28,7 +28,7 @@ import json
 import math
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,7 @@ REFERENCE_EPISODES = 500
 NEXT_TO_NOTHING = 1e-3  # an offer, on average over rounds
 TRAP = (
     "The policy offers next to nothing. docs/training.md, 'The trap of offering nothing', says why a learner gets"
-    " there. What helps: more rounds, or a warm-up on a task with the family uniform."
+    " there. What helps: to train on tasks of other families as well."
 )
 
 Scores = dict[str, dict[str, dict[str, Floats]]]  # task -> way -> score -> (episodes,)
@@ -98,7 +98,7 @@ class Settings:
     copies: int = 512
     """Games that are played at once, shared out among tasks with as many arms."""
     warm_up: tuple[Task, ...] = ()
-    """Tasks for the first part of the rounds; see :func:`easier`."""
+    """Tasks for the first part of the rounds."""
     particles: int = PARTICLES
     """Possible agents that are tracked in each copy."""
     width: int = 32
@@ -207,9 +207,10 @@ class Learner(PPO):
         self.env = env = self.envs[turns[self.num_timesteps // (self.n_envs * self.n_steps) % len(turns)][1]]
         self._last_obs = env.reset() if env.observations is None else env.observations
         self._last_episode_starts = env.starts
-        spaces = env.observation_space, env.action_space
-        rates = {"gamma": self.gamma, "gae_lambda": self.gae_lambda}
-        self.rollout_buffer = RolloutBuffer(self.n_steps, *spaces, self.device, n_envs=self.n_envs, **rates)
+        self.rollout_buffer = RolloutBuffer(
+            *(self.n_steps, env.observation_space, env.action_space, self.device),
+            *(self.gae_lambda, self.gamma, self.n_envs),
+        )
         return super().collect_rollouts(env, callback, self.rollout_buffer, n_rollout_steps)
 
     def train(self) -> None:
@@ -262,19 +263,7 @@ def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Se
     for name in options:
         known("option of a learner", name, accepted)
     ppo = {name: value for name, value in options.items() if name not in names}
-    kept = {"warm_up": easier(tasks)} | {name: value for name, value in options.items() if name in names}
-    return Settings(tasks, **kept, ppo=ppo)  # type: ignore[arg-type]
-
-
-def easier(tasks: tuple[str | Task, ...]) -> tuple[Task, ...]:
-    """Return the tasks of the warm-up that learners have by default: uniform instances if all are misaligned.
-
-    A learner that begins with misaligned instances ends at offering nothing.
-    """
-    games = [each if isinstance(each, Task) else task(each) for each in tasks]
-    if not all(each.instance == "misaligned" for each in games):
-        return ()
-    return tuple(replace(each, name=each.name.replace("misaligned", "uniform"), instance="uniform") for each in games)
+    return Settings(tasks, **{name: options[name] for name in options if name in names}, ppo=ppo)  # type: ignore[arg-type]
 
 
 def learner(settings: Settings) -> Learner:
@@ -416,7 +405,7 @@ class Laps(BaseCallback):
         self.record["rounds"].append(self.num_timesteps)
         with whole_file(self.out / f"lap-{lap}.zip") as file:
             self.model.save(file)
-        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.model.envs))
+        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.model.envs))  # type: ignore[attr-defined] # a Learner
         save(self.model, self.out / "policy.npz", sampled=better_drawn(played, self.settings))
         self._tell(lap, scores, played)
         write_whole(self.out / "curve.png", picture(self.record, next(iter(self.settings.scores))))

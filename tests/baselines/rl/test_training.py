@@ -231,15 +231,6 @@ def test_a_warm_up_comes_first() -> None:
     assert horizons == [[15]] * 4 + [[20, 30]] * 6
 
 
-def test_misaligned_instances_come_after_uniform_ones_unless_others_are_given() -> None:
-    def warm_up(*tasks: str, **options: Any) -> list[str]:
-        return [each.name for each in training.settings_of(tasks, options).warm_up]
-
-    assert warm_up("k3-t20-misaligned", "k2-t8-misaligned") == ["k3-t20-uniform", "k2-t8-uniform"]
-    assert warm_up("k3-t20-misaligned", "k3-t20-gap") == []
-    assert warm_up("k3-t20-misaligned", warm_up=()) == []
-
-
 def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(tmp_path, tasks=("k1-t20-uniform",))  # its one arm costs nothing
     assert capsys.readouterr().out.count("The trap of offering nothing") == 1
