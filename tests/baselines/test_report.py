@@ -61,7 +61,7 @@ def command(*words: object) -> tuple[int, str]:
 def test_report_writes_tables_figures_and_a_page(results: Path, printed: str) -> None:
     assert str(results / "report" / "index.html") in printed.replace("\n", "")
     files = {str(path.relative_to(results / "report")) for path in (results / "report").rglob("*.*")}
-    of_tasks = [f"figures/{task}-{name}" for task in SMALL for name in ("regret", "plays", "offers")]
+    of_tasks = [f"figures/{task}-{name}" for task in SMALL for name in ("utility", "regret", "plays", "offers")]
     drawn = {f"{name}.{suffix}" for name in ("figures/heat-map", *of_tasks) for suffix in ("png", "svg", "pdf")}
     assert files == {"index.html", "table.csv", "table.md", "table.tex"} | drawn
     for name in ("figures/heat-map", *of_tasks):
@@ -246,6 +246,13 @@ def test_the_verdict_has_both_orders_and_what_could_have_been_shown() -> None:
     assert standings.verdicts(alone)["smoke"] == "Only privileged principals played."
 
 
+def test_verdicts_are_a_table_too() -> None:
+    assert standings.verdict_table(judged()).to_numpy().tolist() == [
+        ["smoke", "most utility", "zero, 6.000 [5.500, 6.500]", "ipa (1.000)", "elimination, -5.000 [-5.500, -4.500]"],
+        ["smoke", "least R_T", "ipa, 2.000 [1.500, 2.500]", "zero (0.600)", "elimination, +6.000 [+4.000, +8.000]"],
+    ]
+
+
 def test_too_few_seeds_separate_nobody() -> None:
     few = "9 common seeds are too few to separate others from it"
     assert standings.verdicts(judged(paired_seeds=9))["smoke"] == (
@@ -310,7 +317,7 @@ def test_on_logarithmic_axes_a_band_below_zero_ends_below_the_view(results: Path
     rows = read(results).rows
     summary, curves = summaries.summarise(rows), summaries.curves(rows).assign(low=-1.0, high=9.0)
     part, own = summary[summary["task"] == SMALL[0]], curves[curves["task"] == SMALL[0]]
-    linear, logarithmic = page.curves_figure(part, own, styles(summary))["layout"]["updatemenus"][0]["buttons"]
+    linear, logarithmic = page.regret_figure(part, own, styles(summary))["layout"]["updatemenus"][0]["buttons"]
     assert min(min(band) for band in linear["args"][0]["y"]) == -1
     span = logarithmic["args"][1]["yaxis.range"]
     assert 0 < min(min(band) for band in logarithmic["args"][0]["y"]) < 10 ** span[0]
@@ -348,7 +355,7 @@ def test_regret_over_time_is_on_logarithmic_axes(results: Path) -> None:
     part, own = summary[summary["task"] == SMALL[1]], curves[curves["task"] == SMALL[1]].assign(low=-1.0)
     axes = figures.regret(part, own, styles(summary)).axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    assert page.curves_figure(part, own, styles(summary))["layout"]["yaxis"]["type"] == "log"
+    assert page.regret_figure(part, own, styles(summary))["layout"]["yaxis"]["type"] == "log"
 
 
 # -------------------------------------------------------------------------------------- mistakes
@@ -490,7 +497,7 @@ def test_a_principal_looks_the_same_in_every_figure_of_every_task() -> None:
     for _, part in summary.groupby("task", sort=False):
         rows = [(name, n, n + i, n, 2.0 * n + i) for i, name in enumerate(part["principal"]) for n in t]
         curves = pd.DataFrame(rows, columns=["principal", "rounds", "mean", "low", "high"])
-        for trace in page.curves_figure(part, curves, chosen)["data"]:
+        for trace in page.regret_figure(part, curves, chosen)["data"]:
             if "line" in trace and "color" in trace["line"]:
                 seen.setdefault(trace["name"], set()).add(trace["line"]["color"])
         axes = figures.regret(part, curves, chosen).axes[0]
