@@ -269,7 +269,6 @@ class BayesOptimal(Principal):
         theta_b: Second parameter, likewise. Both 1, as by default: a uniform prior.
         mu_a: First parameter of the Beta prior of the agent's means, likewise.
         mu_b: Second parameter, likewise.
-
     """
 
     name = "bayes-optimal"

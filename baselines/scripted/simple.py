@@ -40,7 +40,6 @@ class Fixed(Principal):
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
         incentives: The offer (n_arms,), none below 0.
-
     """
 
     name = "fixed"
@@ -63,7 +62,6 @@ class Zero(Fixed):
     Args:
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
-
     """
 
     name = "zero"
@@ -99,7 +97,6 @@ class Oracle(Yardstick):
     Args:
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
-
     """
 
     name = "oracle"

@@ -51,7 +51,6 @@ class EpsilonGreedy(Principal):
         m: Amount of exploration, at least 0. Default: T/20 (500 of 10,000 rounds with 5 arms in the comparison).
         variant: "as-published"; "gross", where theta_hat is the mean of X; or "every-round", which is "gross" with B
             updated after every round.
-
     """
 
     name = "epsilon-greedy"

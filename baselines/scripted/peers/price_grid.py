@@ -39,7 +39,6 @@ class PriceGrid(Principal):
         n_arms: Number of arms N, at least 1.
         horizon: Number of rounds T, at least 2.
         lipschitz: L, at least 0; 10 suits a logit agent with temperature 0.1.
-
     """
 
     name = "price-grid"
