@@ -309,11 +309,11 @@ class Comparison:
                 far apart.
             ax: axes of yours to draw on; None: those of a new figure.
         """
-        from baselines.pictures import against_rounds, draw_lines, label_axes, legend, styles
+        from baselines.pictures import WIDTH, draw_lines, label_axes, legend, new_figure, styles
 
         curves = self._curves(score, minus)
         order = self.table[["regret"]].assign(task="", privileged=self.privileged).reset_index()
-        figure, axes = against_rounds(score, height=3.2 + 0.2 * len(order) / 2) if ax is None else (ax.figure, ax)
+        figure, axes = new_figure(WIDTH, 3.2 + 0.2 * len(order) / 2) if ax is None else (ax.figure, ax)
         label_axes(axes, score, minus)
         ends = order.loc[~order["privileged"], "regret"]
         if log or (log is None and score.startswith("regret") and ends.max() > 50 * max(ends.min(), 1.0)):

@@ -6,7 +6,6 @@ summed plainly in the order of play: the sum is exact for Bernoulli rewards, and
 rounds.
 """
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from pa_env.checks import UNBOUNDED, known, whole
 from pa_env.game import Game
 from pa_env.kernel.episodes import Recorded, TraceColumn
 from pa_env.kernel.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
-from pa_env.rules import Rule, compile_rule
+from pa_env.memory import compiled_when_used
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -320,13 +319,9 @@ class Match:
         return rounds
 
 
-@functools.cache
-def hold_rule() -> Rule:
-    """Compile the rule that always makes the same offer; its memory is the target and the offer."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        for a in range(offer.size):
-            offer[a] = memory[1 + a]
-        return int(memory[0])
-
-    return compile_rule(rule, trusted=True)
+@compiled_when_used
+def hold_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
+    """The rule that always makes the same offer; its memory is the target and the offer."""
+    for a in range(offer.size):
+        offer[a] = memory[1 + a]
+    return int(memory[0])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from baselines.files import write_whole
 
@@ -62,6 +62,7 @@ AXIS = {
     "payoff": "expected payoff of the agent",
 }
 UNDATED = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same bytes each time
+WIDTH = 5.5  # inches, of a figure for a paper
 LONGEST = 42  # letters of a label: that of a class in a file begins with a long path
 
 
@@ -101,9 +102,9 @@ def new_figure(width: float, height: float, title: str = "") -> tuple[Picture, A
     return figure, axes
 
 
-def against_rounds(score: str, width: float = 5.5, height: float = 3.6) -> tuple[Picture, Axes]:
-    """A figure (inches) with axes for the sums of a score after t rounds."""
-    figure, axes = new_figure(width, height)
+def against_rounds(score: str) -> tuple[Picture, Axes]:
+    """A figure with axes for the sums of a score after t rounds."""
+    figure, axes = new_figure(WIDTH, 3.6)
     label_axes(axes, score)
     return figure, axes
 
@@ -121,7 +122,7 @@ def tidy(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend(figure: Figure, columns: int = 2) -> None:
+def legend(figure: Figure | SubFigure, columns: int = 2) -> None:
     """Draw the legend below the axes, if there is anything to list."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     if handles:

@@ -141,9 +141,7 @@ class Principal:
         self.reset()
 
     def __repr__(self) -> str:
-        """The class with the arguments of its constructor that are kept as attributes, or in ``parameters``."""
-        kept = vars(self) | vars(self).get("parameters", {})
-        pairs = (f"{name}={_as_code(kept[name])}" for name in inspect.signature(type(self)).parameters if name in kept)
+        pairs = (f"{name}={_as_code(value)}" for name, value in arguments_of(self).items())
         return f"{type(self).__name__}({', '.join(pairs)})"
 
     if not TYPE_CHECKING:  # a type checker would take any attribute to exist
@@ -378,7 +376,13 @@ class Stepwise(Principal):
         return twin
 
 
-def _as_code(value: Any) -> str:
+def arguments_of(principal: Principal) -> dict[str, object]:
+    """Return the arguments of a principal's constructor that it keeps as attributes, or in ``parameters``."""
+    kept = vars(principal) | vars(principal).get("parameters", {})
+    return {name: kept[name] for name in inspect.signature(type(principal)).parameters if name in kept}
+
+
+def _as_code(value: object) -> str:
     """Return a parameter as Python code on one line; of a matrix only the shape."""
     if isinstance(value, np.ndarray):
         return f"<array of shape {value.shape}>" if value.ndim > 1 else repr(value.tolist())

@@ -37,7 +37,7 @@ from pa_env.game import Game
 from pa_env.instances import FAMILIES
 from pa_env.kernel.layout import Integers
 from pa_env.kernel.other_agents import Kind
-from pa_env.scripted_agents import AGENTS, ScriptedAgent, make_agent
+from pa_env.scripted_agents import AGENTS, make_agent
 
 DEFAULT_AGENTS = ("empirical-mean", "ols")  # of i.i.d. and of linear rewards: not mentioned in a name
 LOW_REGRET_AGENTS = tuple(name for name, agent in AGENTS.items() if agent.low_regret)
@@ -69,11 +69,6 @@ class Task:
     seeds: int
     version: int = 1
     curve: bool = True  # whether runs are scored at checkpoints before the horizon too
-
-    def make_agent(self) -> ScriptedAgent:
-        """The scripted agent with its parameters."""
-        spec = parse(self.agent, "agent")
-        return make_agent(spec.place, **spec.parameters)
 
     @property
     def checkpoints(self) -> Integers:

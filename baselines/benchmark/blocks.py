@@ -84,11 +84,8 @@ def file_name(name: str) -> str:
     A hash is appended if characters had to be replaced, or are capitals.
     """
     readable = re.sub(r"[^\w.,=+-]", "_", name, flags=re.ASCII)[-LONGEST_NAME:]
-    return readable if readable == name.lower() else f"{readable}~{_hash(name)}"
-
-
-def _hash(name: str) -> str:
-    return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
+    code = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
+    return readable if readable == name.lower() else f"{readable}~{code}"
 
 
 class BlockResult(NamedTuple):

@@ -61,11 +61,6 @@ def plain_errors() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def command_line() -> str:
-    """The command that is running, as it can be run again."""
-    return shlex.join(["pa-bench", *sys.argv[1:]])
-
-
 def report_failures(failures: list[Path]) -> None:
     """Say which blocks failed, and end with an error if any did."""
     if failures:
@@ -171,7 +166,7 @@ def run(
 
 
 def _full_command(context: typer.Context) -> str:
-    """The command with what came from a config file written out, so that it is kept with the results."""
+    """Return the command that is running, as it can be run again: options of a config file are written out."""
     words = []
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
@@ -180,7 +175,7 @@ def _full_command(context: typer.Context) -> str:
             for value in values if isinstance(values, list | tuple) else [values]:
                 if value is not False and value is not None:
                     words += [parameter.opts[0], *([] if value is True else [str(value)])]
-    return " ".join([command_line(), shlex.join(words)]).strip()
+    return shlex.join(["pa-bench", *sys.argv[1:], *words])
 
 
 @app.command()
