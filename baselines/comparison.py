@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines.benchmark.blocks import Block, Objects, blocks_of, episodes_of, play, read_table
+from baselines.benchmark.blocks import Block, blocks_of, episodes_of, play, read_table
 from baselines.benchmark.pool import play_in_processes
 from baselines.episodes import log_spaced
 from baselines.extras import missing
 from baselines.players import principals_by_label
 from baselines.registry import AgentGiven, PrincipalLike, describe, resolve_agent
 from baselines.simulation import complete, seeds_of
-from baselines.tasks import Task, settings
+from baselines.tasks import Objects, Task, settings
 from baselines.text import plain
 from pa_env.checks import known, short, whole
 from pa_env.game import Game

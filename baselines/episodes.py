@@ -17,7 +17,7 @@ from baselines.principal import Follow, Hold, Phase, Principal, Request
 from baselines.registry import attach
 from baselines.trace import Trace
 from pa_env.checks import UNBOUNDED, known, whole
-from pa_env.game import Game
+from pa_env.game import Game, GameSettings
 from pa_env.kernel.episodes import Recorded, TraceColumn
 from pa_env.kernel.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
 from pa_env.memory import compiled_when_used
@@ -103,13 +103,15 @@ class Run:
         arrays = (self.misses[i], self.plays[i], self.offers[i], self.optimal_incentives[i])
         return Run(self.checkpoints, {name: sums[i] for name, sums in self.scores.items()}, *arrays, self.phases[i])
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Integers | Floats]:
         """A row for each episode and checkpoint: arrays by column name, (rows,) or, for values by arm, (rows, n_arms).
 
         Columns: seed (of many episodes), rounds, every score, misses, plays, offers, optimal_incentives.
         """
         episodes = 1 if self.seeds is None else len(self.seeds)
-        table: dict[str, Any] = {} if self.seeds is None else {"seed": np.repeat(self.seeds, self.checkpoints.size)}
+        table: dict[str, Integers | Floats] = {}
+        if self.seeds is not None:
+            table["seed"] = np.repeat(self.seeds, self.checkpoints.size)
         table["rounds"] = np.tile(self.checkpoints, episodes)
         table |= {name: sums.ravel() for name, sums in self.scores.items()} | {"misses": self.misses.ravel()}
         for name in ("plays", "offers", "optimal_incentives"):
@@ -121,7 +123,7 @@ class Run:
         """The :meth:`columns` as a pandas table, with separate columns for each arm: plays_0, plays_1, ..."""
         import pandas as pd
 
-        flat: dict[str, Any] = {}
+        flat: dict[str, Integers | Floats] = {}
         for name, values in self.columns().items():
             flat |= {name: values} if values.ndim == 1 else {f"{name}_{a}": arm for a, arm in enumerate(values.T)}
         return pd.DataFrame(flat)
@@ -143,8 +145,8 @@ class Run:
         (line,) = axes.plot(self.checkpoints, median, marker="o", markersize=3, label="median")
         if len(sums) > 1:
             for low, high, share, alpha in ((*ends[:2], "50%", 0.3), (*ends[2:], "90%", 0.12)):
-                shade: dict[str, Any] = {"color": line.get_color(), "alpha": alpha, "linewidth": 0}
-                axes.fill_between(self.checkpoints, low, high, label=f"{share} of episodes", **shade)
+                bounds, label = (self.checkpoints, low, high), f"{share} of episodes"
+                axes.fill_between(*bounds, label=label, color=line.get_color(), alpha=alpha, linewidth=0)
             axes.legend(frameon=False, title=f"{len(sums):,} episodes")
         return figure
 
@@ -167,7 +169,7 @@ class Episodes:
         settings: keyword arguments of :class:`pa_env.game.Game`.
     """
 
-    def __init__(self, principal: Principal | Callable[[Game], Principal], settings: dict[str, Any]) -> None:
+    def __init__(self, principal: Principal | Callable[[Game], Principal], settings: GameSettings) -> None:
         self.make = (lambda _: principal) if isinstance(principal, Principal) else principal
         self.principal: Principal | None = None
         self.settings = settings | {"max_incentive": UNBOUNDED}

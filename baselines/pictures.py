@@ -7,7 +7,7 @@ colour-blind can tell apart, and a few more for figures with many lines.
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Style(NamedTuple):
     """The look of a line; names as matplotlib has them."""
 
-    colour: str
+    color: str
     marker: str
-    dash: str
+    linestyle: str
 
 
 COLOURS = (
@@ -153,20 +153,14 @@ def draw_lines(
         if line.empty:
             continue
         name = short_label(principal) + notes.get(principal, "")
-        colour, marker, dash = styles[principal]
-        if styles[principal] == REST:
-            axes.plot(line["rounds"], line["mean"], color=colour, linewidth=1)
+        style = styles[principal]
+        if style == REST:
+            axes.plot(line["rounds"], line["mean"], color=style.color, linewidth=1)
             ends.append((line["rounds"].iloc[-1], line["mean"].iloc[-1], name))
             continue
-        look: dict[str, Any] = {
-            "color": colour,
-            "marker": marker,
-            "linestyle": dash,
-            "markersize": 5,
-            "markevery": (0.02 * rank, 0.16),
-        }
-        axes.plot("rounds", "mean", data=line, label=name, zorder=3, **look)
-        axes.fill_between(line["rounds"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
+        every, look = (0.02 * rank, 0.16), style._asdict()
+        axes.plot("rounds", "mean", data=line, label=name, zorder=3, markersize=5, markevery=every, **look)
+        axes.fill_between(line["rounds"], line["low"], line["high"], color=style.color, alpha=0.15, linewidth=0)
     axes.margins(x=0.01)
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # names are placed, so nothing may move any more
     name_ends(axes, ends)
@@ -186,7 +180,7 @@ def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str]], gap: float =
     for (x, y, name), height in zip(ends, heights, strict=True):
         across, up = to_axes.transform((x, y))
         axes.plot(
-            [across, 1.03], [up, height], color=REST.colour, linewidth=0.6, transform=axes.transAxes, clip_on=False
+            [across, 1.03], [up, height], color=REST.color, linewidth=0.6, transform=axes.transAxes, clip_on=False
         )
         axes.text(1.035, height, name, va="center", fontsize="x-small", color=INK, transform=axes.transAxes)
 

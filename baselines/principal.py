@@ -23,7 +23,7 @@ import copy
 import inspect
 import math
 from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -228,7 +228,7 @@ class Principal:
         self,
         observation: Floats32,
         state: tuple["Principal", ...] | None = None,
-        episode_start: Any = None,
+        episode_start: object = None,
         deterministic: bool = True,
     ) -> tuple[Floats, tuple["Principal", ...]]:
         """Offers for a batch of the principal's observations, as Stable-Baselines3's policies give actions.
@@ -274,7 +274,7 @@ class Principal:
         self._episode += 1
         self.reset(None if self._first_seed is None else principal_seed(self._first_seed, episode=self._episode))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return the attributes; raise in the middle of an episode, of which a coroutine holds the state."""
         if self._coroutine is not None:
             raise TypeError(

@@ -81,7 +81,7 @@ def simulate(
     return episodes.play(list(seeds_of(seeds, math.inf)), marks.astype(np.int64), trace)
 
 
-def complete(task: str | Task | None, keywords: Mapping[str, Any], principals: Iterable[PrincipalLike]) -> Task:
+def complete(task: str | Task | None, keywords: Mapping[str, object], principals: Iterable[PrincipalLike]) -> Task:
     """Return the setting of a task, or of keywords; agent and instance may be objects.
 
     Args:

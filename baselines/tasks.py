@@ -33,7 +33,7 @@ from baselines.exact import LONGEST, N_ARMS
 from baselines.registry import PRINCIPALS, parameters, resolve_agent, resolve_instance
 from baselines.specs import is_policy, parse
 from pa_env.checks import known, short, unknown
-from pa_env.game import Game
+from pa_env.game import Game, GameSettings
 from pa_env.instances import FAMILIES
 from pa_env.kernel.layout import Integers
 from pa_env.kernel.other_agents import Kind
@@ -52,6 +52,11 @@ NAME = re.compile(
     rf"(?:d(\d+)-)?k(\d+)-t(\d+(?:e\d)?)-(linear|{'|'.join(sorted(FAMILIES, key=len, reverse=True))})"
     r"(?:-(?!c\d)(.+?)(?:-c(\d.*))?)?"
 )
+
+
+# Objects or other specs in the place of names: by ("principal", name), ("agent", name) and ("instance", name).
+Objects = Mapping[tuple[str, str], Any]
+NO_OBJECTS: Objects = {}
 
 
 @dataclass(frozen=True)
@@ -76,14 +81,8 @@ class Task:
         return log_spaced(self.horizon, 3 if self.horizon <= SHORT else 8) if self.curve else np.array([self.horizon])
 
 
-def settings(task: Task, objects: Mapping[tuple[str, str], Any] | None = None) -> dict[str, Any]:
-    """Return the keyword arguments of a task's game.
-
-    Args:
-        task: the setting.
-        objects: what its agent and instance stand for, if not for what they say: by ("agent", name), for instance.
-    """
-    objects = objects or {}
+def settings(task: Task, objects: Objects = NO_OBJECTS) -> GameSettings:
+    """Return the keyword arguments of a task's game, in which objects take the places of names."""
     agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
     instance = resolve_instance(objects.get(("instance", task.instance), task.instance))
     return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}

@@ -8,10 +8,10 @@ import functools
 import hashlib
 import re
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from baselines.episodes import Episodes
 from baselines.registry import resolve
 from baselines.specs import is_user_code
-from baselines.tasks import Task, settings
+from baselines.tasks import NO_OBJECTS, Objects, Task, settings
 from pa_env.checks import short
 from pa_env.kernel.layout import NOT_ALWAYS, SCORES
 
@@ -31,9 +31,6 @@ ROUNDS = 2**18  # of a block, at most, unless one episode alone has more
 LONGEST_NAME = 80  # of a task or a principal in a file's name
 LABELS = ("task", "principal", "agent", "instance")
 OF_ARMS = ("plays", "offers", "optimal_incentives")  # columns with a list of n_arms
-# What names in a block stand for, by ("principal", name), ("agent", ...) or ("instance", ...): objects, or other specs.
-Objects = Mapping[tuple[str, str], Any]
-NO_OBJECTS: Objects = {}
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class Block:
         others = [spec for spec in (self.task.agent, self.task.instance) if is_user_code(spec)]
         return (self.principal, *others) if others or is_user_code(self.principal) else ()
 
-    def labels(self) -> dict[str, Any]:
+    def labels(self) -> dict[str, str | int]:
         """The columns that are the same in every row."""
         task = self.task
         named = (task.name, self.principal, task.agent, task.instance)
@@ -134,7 +131,7 @@ def play_bytes(block: Block, objects: Objects = NO_OBJECTS) -> bytes:
     return as_parquet(play(block, objects))
 
 
-def _column(values: NDArray[Any]) -> "pa.Array":
+def _column(values: NDArray[np.generic]) -> "pa.Array":
     """A vector for a table. PyArrow's own conversions import pandas, which takes a fourth of a process's start."""
     import pyarrow as pa
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from baselines.benchmark import pool
 from baselines.benchmark.blocks import Block, blocks_of, episodes_of
@@ -55,7 +55,7 @@ def make_plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int 
     return Plan([block for each in zip_longest(*parts) for block in each if block is not None], described)
 
 
-def _described(answer: dict[str, Any]) -> dict[str, Description]:
+def _described(answer: dict[str, tuple[str, str | None, dict[str, str]]]) -> dict[str, Description]:
     """The descriptions that a process sent."""
     return {
         spec: Description(label, digest, {name: Path(path) for name, path in files.items()})

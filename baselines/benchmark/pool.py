@@ -28,8 +28,9 @@ from typing import Any
 
 import cloudpickle
 
-from baselines.benchmark.blocks import Block, BlockResult, Objects, play_bytes, result_of
+from baselines.benchmark.blocks import Block, BlockResult, play_bytes, result_of
 from baselines.files import StoreError
+from baselines.tasks import Objects
 
 STARTS = 3  # consecutive workers that may die at start-up
 DEATHS = 3  # workers that may die with the same block
@@ -54,7 +55,7 @@ class Worker:
 
     def __init__(self, inbox: "queue.SimpleQueue[tuple[Worker, bytes | None]]") -> None:
         self.started, self.deadline, self._nonce = False, math.inf, b""
-        context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
+        context = multiprocessing.get_context("forkserver") if FORKS else multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         if FORKS:
@@ -73,7 +74,7 @@ class Worker:
                 inbox.put((self, self._pipe.recv_bytes()))
         inbox.put((self, None))
 
-    def ask(self, timeout: float, function: Callable[..., bytes], *arguments: Any) -> None:
+    def ask(self, timeout: float, function: Callable[..., bytes], *arguments: object) -> None:
         """Let it call a function within ``timeout`` seconds."""
         self._nonce, self.deadline = secrets.token_bytes(NONCE), time.monotonic() + timeout
         with contextlib.suppress(OSError):  # it has died, which the inbox tells
@@ -142,7 +143,7 @@ def _serve(pipe: Pipe) -> None:
             pipe.send_bytes(message[:NONCE] + answer)
 
 
-def call(timeout: float, function: Callable[..., Any], *arguments: Any) -> Any:
+def call(timeout: float, function: Callable[..., object], *arguments: object) -> Any:
     """Return what a function returns in a process of its own, as JSON can say it.
 
     Raises ValueError with the message of whatever the function raises (TypeError if it is one), and ChildProcessError
@@ -169,10 +170,10 @@ def call(timeout: float, function: Callable[..., Any], *arguments: Any) -> Any:
     raise StoreError(CANNOT_START)
 
 
-def _as_json(function: Callable[..., Any], *arguments: Any) -> bytes:
+def _as_json(function: Callable[..., object], *arguments: object) -> bytes:
     """The value that a function returns, or the message and the class of what it raises."""
     try:
-        answer: tuple[Any, str | None, str | None] = (function(*arguments), None, None)
+        answer: tuple[object, str | None, str | None] = (function(*arguments), None, None)
     except (ValueError, TypeError) as error:
         answer = (None, str(error), type(error).__name__)
     except BaseException as error:

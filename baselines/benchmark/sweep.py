@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from baselines.benchmark import pool, ray
-from baselines.benchmark.blocks import NO_OBJECTS, Block, BlockResult
+from baselines.benchmark.blocks import Block, BlockResult
 from baselines.benchmark.isolation import check_can_isolate, check_isolated
 from baselines.benchmark.plan import Plan
 from baselines.benchmark.store import locked
 from baselines.registry import Description
+from baselines.tasks import NO_OBJECTS
 from pa_env.checks import at_least, known, whole
 
 TIMEOUT = 600.0  # seconds for a block, which should take about one

@@ -4,8 +4,7 @@
 """
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ import pandas as pd
 from baselines.benchmark.formatting import bracketed
 from baselines.benchmark.manifest import LIBRARIES
 from baselines.benchmark.results import Results, listed
-from baselines.benchmark.statistics import TOO_FEW, Estimate
+from baselines.benchmark.statistics import TOO_FEW, Estimate, Row
 from baselines.tasks import LOW_REGRET_AGENTS, SHORT, TASKS
 from baselines.text import in_markdown
 
@@ -86,7 +85,7 @@ LATEX_CAPTION = (
 LATEX_IGNORED = r" $\dagger$ The agent does not act on the beliefs which $R_T$ is measured against."
 
 
-def with_interval(row: Mapping[str, Any], score: str) -> str:
+def with_interval(row: Row, score: str) -> str:
     """A score of the summary's row with its interval; differences show their sign, and R_T that is set aside a mark."""
     text = bracketed(Estimate.of(row, score), "+" if score.endswith("difference") else "")
     if score in SET_ASIDE and row.get("beliefs_ignored"):
@@ -110,13 +109,13 @@ def markdown(table: pd.DataFrame, as_is: Collection[str] = ()) -> str:
     return str(pd.DataFrame(safe).rename(columns=in_markdown).to_markdown(index=False, disable_numparse=True))
 
 
-def name(row: Mapping[str, Any]) -> str:
+def name(row: Row) -> str:
     """The principal's label, with the ``MARKS`` that it has."""
     marks = [mark for column, mark in MARKS.items() if row.get(column)]
     return f"{row['principal']}{' (' * bool(marks)}{', '.join(marks)}{')' * bool(marks)}"
 
 
-def records(summary: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def records(summary: pd.DataFrame) -> Iterator[Row]:
     """The rows one by one."""
     yield from summary.to_dict("records")
 
@@ -190,7 +189,7 @@ def _tabular(part: pd.DataFrame, scores: tuple[str, ...]) -> Iterator[str]:
     yield r"\end{adjustbox}"
 
 
-def _latex_cell(row: Mapping[str, Any], score: str) -> str:
+def _latex_cell(row: Row, score: str) -> str:
     """``$12.3_{[11.9, 12.8]}$``; – for nan."""
     mean, _, interval = with_interval(row, score).partition(" ")
     if mean == "–":
