@@ -12,7 +12,7 @@ instances likewise. ``make``, ``simulate``, ``compare``, the benchmark and the c
 import copy
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard, TypeVar
 
@@ -63,6 +63,7 @@ OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # what a class 
 T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
 PrincipalLike = str | OfferMaker | type[OfferMaker] | Any
+Factory = Callable[..., Any]  # a class of principals or other players, or a function that makes one
 AgentGiven = AgentLike | type[Agent]
 
 
@@ -83,7 +84,7 @@ def is_trained(spec: str) -> bool:
     return is_policy(place) or (place in PRINCIPALS and issubclass(PRINCIPALS[place], Trained))
 
 
-def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: Any) -> Principal:
+def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: object) -> Principal:
     """Make a principal.
 
     Args:
@@ -93,14 +94,13 @@ def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: Any) 
         horizon: rounds.
         **parameters: of its class.
     """
-    sizes = {"n_arms": n_arms, "horizon": horizon}
     if not isinstance(given, str | type):
         if parameters:
             raise TypeError(f"principal = {short(given)} is made already: leave out {', '.join(parameters)}")
-        return _copy(given, **sizes)
+        return _copy(given, n_arms, horizon)
     spec, factory = _source(given)
     _check_names(spec, [each for each in _taken_by(factory) if each.name not in SIZES], parameters)
-    return _made(spec, factory, sizes | parameters)
+    return _principal(spec, factory, {"n_arms": n_arms, "horizon": horizon} | parameters)
 
 
 def resolve(given: PrincipalLike, game: Game) -> Principal:
@@ -114,12 +114,12 @@ def resolve(given: PrincipalLike, game: Game) -> Principal:
     if not isinstance(given, str | type):
         return _copy(given, game.n_arms, game.horizon)
     spec, factory = _source(given)
-    arguments: dict[str, Any] = {"n_arms": game.n_arms, "horizon": game.horizon}
+    arguments: dict[str, object] = {"n_arms": game.n_arms, "horizon": game.horizon}
     if any(parameter.name == "arms" for parameter in _taken_by(factory)):
         if not game.dim:
             raise ValueError(f"{spec} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear")
         arguments["arms"] = game.features[0]
-    return _made(spec, factory, arguments)
+    return _principal(spec, factory, arguments)
 
 
 def offers(given: object) -> bool:
@@ -159,7 +159,7 @@ def _copy(given: PrincipalLike, n_arms: int, horizon: int) -> Principal:
     return given.clone() if isinstance(given, Principal) else Stepwise(n_arms, horizon, copy.deepcopy(given))
 
 
-def _source(given: str | type) -> tuple[Spec, Callable[..., Any]]:
+def _source(given: str | type) -> tuple[Spec, Factory]:
     """Return the spec of a principal, or one for a class, and what makes it."""
     if isinstance(given, str):
         spec = parse(given)
@@ -169,14 +169,13 @@ def _source(given: str | type) -> tuple[Spec, Callable[..., Any]]:
     return Spec(given.__name__, "principal", given.__name__, "", {}), given
 
 
-def _made(spec: Spec, factory: Callable[..., Any], arguments: dict[str, Any]) -> Principal:
-    """Call a class or function; what is no ``Principal`` gets those arguments alone that it takes."""
+def _principal(spec: Spec, factory: Factory, arguments: dict[str, Any]) -> Principal:
+    """Make a principal; a class that is no ``Principal`` gets only those arguments that it takes."""
     if isinstance(factory, type) and not issubclass(factory, Principal):
         taken = {parameter.name for parameter in _taken_by(factory)}
-        n_arms, horizon = arguments["n_arms"], arguments["horizon"]
         given = {name: value for name, value in arguments.items() if name in taken}
         maker: Any = _call(spec, factory, given)
-        return Stepwise(n_arms, horizon, maker)
+        return Stepwise(arguments["n_arms"], arguments["horizon"], maker)
     principal: Principal = _call(spec, factory, arguments)
     check_class(principal, factory)
     return principal
@@ -273,7 +272,7 @@ def label(spec: str) -> str:
     return spec if parse(spec).member else describe(spec).label
 
 
-def _factory(spec: Spec) -> Callable[..., Any]:
+def _factory(spec: Spec) -> Factory:
     """Return the class or the function that makes the principal of a spec."""
     if spec.place.endswith(".zip"):
         raise ValueError(
@@ -309,7 +308,7 @@ def _user_object(spec: Spec) -> Any:
     return functools.partial(member, **spec.parameters)
 
 
-def _call(spec: Spec, factory: Callable[..., T], given: dict[str, Any]) -> T:
+def _call(spec: Spec, factory: Callable[..., T], given: Mapping[str, object]) -> T:
     """Call a class with what is given and the parameters of its spec."""
     taken = [parameter for parameter in _taken_by(factory) if parameter.name not in given]
     _check_values(spec, taken)
@@ -319,13 +318,13 @@ def _call(spec: Spec, factory: Callable[..., T], given: dict[str, Any]) -> T:
     return factory(**given, **spec.parameters)
 
 
-def _taken_by(factory: Callable[..., Any]) -> list[inspect.Parameter]:
+def _taken_by(factory: Callable[..., object]) -> list[inspect.Parameter]:
     """Return the parameters of a class or a function that have names."""
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [each for each in inspect.signature(factory).parameters.values() if each.kind not in variadic]
 
 
-def _check_names(spec: Spec, taken: list[inspect.Parameter], given: dict[str, Any]) -> None:
+def _check_names(spec: Spec, taken: list[inspect.Parameter], given: Mapping[str, object]) -> None:
     """Raise if a parameter that is given is not taken."""
     for name in given:
         known(f"parameter of {spec.what} {spec.text.split(',')[0]!r}", name, [parameter.name for parameter in taken])
