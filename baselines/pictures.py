@@ -1,4 +1,4 @@
-"""How figures look: one palette, axes, lines with bands, and files that have the same bytes each time.
+"""The look of figures: one palette, axes, lines with bands, and files that have the same bytes each time.
 
 Figures are made without pyplot and its global state. Colours are those of Okabe and Ito that show on white, which the
 colour-blind can tell apart, and a few more for figures with many lines.

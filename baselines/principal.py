@@ -1,4 +1,4 @@
-"""What a principal is: ``reset``, ``offer``, ``observe``, ``predict``, and one coroutine that reads like pseudocode.
+"""A principal: ``reset``, ``offer``, ``observe``, ``predict``, and one coroutine that reads like pseudocode.
 
 An author writes ``rounds()``, a generator that yields what to offer next and is sent what happened:
 
@@ -36,7 +36,7 @@ from pa_env.rules import StopRule
 
 
 class Outcome(NamedTuple):
-    """What happened in the rounds of a request; a principal's own ``t``, ``plays`` and ``sums`` count all rounds."""
+    """The outcome of a request's rounds alone; a principal's ``t``, ``plays`` and ``sums`` count all rounds."""
 
     rounds: int
     """Rounds that were played."""
@@ -127,8 +127,8 @@ class Principal:
     """
 
     name: ClassVar[str] = ""
-    privileged: ClassVar[bool] = False  # whether it must be shown the game by `attach`
-    stand_in: ClassVar[bool] = False  # whether it takes the place of a published algorithm whose details are not known
+    privileged: ClassVar[bool] = False  # True: it must be shown the game by `attach`
+    stand_in: ClassVar[bool] = False  # True: it takes the place of a published algorithm whose details are not known
     longest: ClassVar[float] = math.inf  # longest horizon of the tasks that list it, because it is slow
     only_arms: ClassVar[int | None] = None  # the number of arms that it plays; None: any
 
@@ -238,7 +238,7 @@ class Principal:
 
         Args:
             observation: (n, size), or (size,) for one environment.
-            state: what the last call returned, one principal for each environment; None at the start.
+            state: from the last call, one principal for each environment; None at the start.
             episode_start: ignored: an episode begins where the observation says t = 0.
             deterministic: ignored: randomness comes from the principal's seed.
         """
@@ -302,7 +302,7 @@ class Principal:
         """Count rounds of the request; when it is complete, send the algorithm its outcome.
 
         Args:
-            rounds: how many were played.
+            rounds: their number.
             plays: counts of the arms after them; kept, not copied.
             sums: sums of the rewards X of the arms after them, likewise.
         """

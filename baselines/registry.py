@@ -1,4 +1,4 @@
-"""The principals by name, and the one way from what a user gives to what plays: :func:`resolve`.
+"""The principals by name, and :func:`resolve`, which makes a principal from whatever a user gives.
 
 A principal is given as a spec (:mod:`baselines.specs`), as a subclass of ``Principal``, or as an object; agents and
 instances likewise. ``make``, ``simulate``, ``compare``, the benchmark and the command line all come here.
@@ -57,8 +57,13 @@ PRINCIPALS: dict[str, type[Principal]] = {
     )
 }
 PRIVILEGED = {each for each in PRINCIPALS.values() if each.privileged}  # the only classes that are shown the game
-SIZES = ("n_arms", "horizon")  # what every principal is made with
-OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # what a class says of itself, and an object may not
+SIZES = ("n_arms", "horizon")  # parameters of every principal
+OF_CLASSES = (
+    "privileged",
+    "stand_in",
+    "longest",
+    "only_arms",
+)  # attributes of classes, which no object may set
 
 T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
@@ -138,7 +143,7 @@ def as_principal(given: OfferMaker, game: Game) -> Principal:
 
 
 def not_a_principal(given: object) -> TypeError:
-    """Return the error for what can't play."""
+    """Return the error for an object that can't play."""
     return TypeError(
         f"principal = {short(given)} must be a name, a spec, a baselines.Principal or its class, another object or"
         " class with reset, offer and observe, or a model"

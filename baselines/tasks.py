@@ -64,7 +64,7 @@ class Task:
     """A game, the principals that play it, and on how many seeds."""
 
     name: str
-    probes: str  # what it shows, in one sentence
+    probes: str  # its purpose, in one sentence
     agent: str  # see baselines.specs, as for the next one and the principals
     instance: str
     n_arms: int
@@ -73,7 +73,7 @@ class Task:
     principals: tuple[str, ...]
     seeds: int
     version: int = 1
-    curve: bool = True  # whether runs are scored at checkpoints before the horizon too
+    curve: bool = True  # False: runs are scored at the horizon alone
 
     @property
     def checkpoints(self) -> Integers:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TUNING_SEEDS = 10**6
 FINAL_SEEDS = 2 * 10**6
 EVALUATION_SEEDS = 0
-FINALISTS, FINAL_RUNS = 5, 4  # how many, and how many times as many runs
+FINALISTS, FINAL_RUNS = 5, 4  # their number, and the factor of their runs
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def loss(
 
 
 def study_name(principal: str, task: str) -> str:
-    """What the trials of a search have in common, so that no search goes on from the trials of another."""
+    """Return a name that other searched parameters, settings or versions do not have, so that trials never mix."""
     searched = repr((SPACES[principal], TASKS[task], pa_env.__version__))
     return f"{principal} {task} {hashlib.sha256(searched.encode()).hexdigest()[:8]}"
 

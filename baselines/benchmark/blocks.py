@@ -55,8 +55,8 @@ class Block:
         return f"{file_name(self.task.name)}--{file_name(self.principal)}--{self.seeds[0]}"
 
     @property
-    def own(self) -> tuple[str, ...]:
-        """If it runs users' own code: the specs of the principal and of users' own agent and instance; else empty."""
+    def user_specs(self) -> tuple[str, ...]:
+        """Specs of the principal and of users' agent and instance, if any of the three is users' code; else empty."""
         others = [spec for spec in (self.task.agent, self.task.instance) if is_user_code(spec)]
         return (self.principal, *others) if others or is_user_code(self.principal) else ()
 
@@ -109,8 +109,8 @@ def play(block: Block, objects: Objects = NO_OBJECTS) -> "pa.Table":
     """The runs of a block, a row for each seed and checkpoint.
 
     Args:
-        block: what is played.
-        objects: what specs stand for, if not for what they say.
+        block: to be played.
+        objects: in the place of specs.
     """
     import pyarrow as pa
 

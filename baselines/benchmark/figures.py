@@ -179,7 +179,7 @@ def heat_map(
             is not played.
         title: of the figure.
         marks: by title, what is added to the numbers of its panel, of the same shape; None: nothing.
-        label: what the numbers are.
+        label: of the scale.
     """
     tallest, widest = (max(panel.shape[axis] for panel in panels.values()) for axis in (0, 1))
     size = ((3.6 + 0.52 * widest) * len(panels), 1.6 + 0.3 * tallest)

@@ -24,7 +24,7 @@ _PLAYING: list[Principal] = []  # the principal of this process, if it is one of
 
 
 class Sizes(NamedTuple):
-    """What a principal may know of a game before it begins, under the names that a game has for it."""
+    """Facts about a game that a principal may know before it begins, under the names that a game has for them."""
 
     n_arms: int
     horizon: int

@@ -57,8 +57,8 @@ def load_or_create(path: Path, overwrite: bool) -> Notes:
 
 def task_entry(task: Task, described: Mapping[str, Description]) -> Notes:
     """The entry of a task without its seeds: its setting, and labels and digests of users' code in it."""
-    own = {spec: described[spec] for spec in (task.agent, task.instance) if spec in described}
-    named = {spec: {"label": facts.label, "digest": facts.digest} for spec, facts in own.items()}
+    facts = {spec: described[spec] for spec in (task.agent, task.instance) if spec in described}
+    named = {spec: {"label": each.label, "digest": each.digest} for spec, each in facts.items()}
     return {name: getattr(task, name) for name in SETTING} | {"own": named}
 
 

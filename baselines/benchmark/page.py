@@ -23,7 +23,7 @@ CAPTIONS = {"overview": standings.OVERVIEW, "verdict": standings.VERDICT}
 
 
 class Opening(NamedTuple):
-    """What the page opens with."""
+    """The beginning of the page."""
 
     facts: Mapping[str, str]
     verdicts: pd.DataFrame
@@ -43,8 +43,8 @@ def page(
     """The page.
 
     Args:
-        opening: what it opens with.
-        about: what each task is.
+        opening: its beginning.
+        about: a description of each task.
         summary: from :func:`baselines.benchmark.summaries.summarise`.
         lines: curves by task and score, "utility" per round and "regret".
         images: PNGs by task and name. Those of curves are shown until plotly has drawn them.

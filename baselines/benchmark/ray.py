@@ -41,7 +41,7 @@ def play_on_ray(
 
     Args:
         blocks: to be played.
-        described: what their specs name.
+        described: descriptions of what their specs name.
         workers: processes, if a cluster is started here.
         timeout: seconds for each block.
         address: of a cluster; None: one is started on this machine.
@@ -61,14 +61,14 @@ def play_on_ray(
         named = {spec: facts.files for spec, facts in described.items() if parse(spec).file}
         packed = {spec: {name: path.read_bytes() for name, path in files.items()} for spec, files in named.items()}
         shared = ray.put(packed)
-        play = {own: ray.remote(max_retries=0, max_calls=int(own))(_play) for own in (False, True)}
+        play = {once: ray.remote(max_retries=0, max_calls=int(once))(_play) for once in (False, True)}
         backlog = Backlog(blocks)
         playing: dict[ray.ObjectRef[Answer], tuple[Block, float]] = {}
         while True:
             cores = max(1, ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
             while len(playing) < cores and (block := backlog.next()) is not None:
                 deadline = time.monotonic() + START + timeout
-                playing[play[bool(block.own)].remote(block, shared, versions(), timeout)] = block, deadline
+                playing[play[bool(block.user_specs)].remote(block, shared, versions(), timeout)] = block, deadline
             if not playing:
                 return
             done, _ = ray.wait(list(playing), timeout=LOOK)

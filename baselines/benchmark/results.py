@@ -26,7 +26,7 @@ class Results(NamedTuple):
     arms: dict[str, dict[str, Floats | Integers]]
     """For each task, the columns with a number for each arm: (its rows, n_arms)."""
     failures: Counter[tuple[str, str]]
-    """How many blocks of a task and a principal (its label) failed; they are not among the rows."""
+    """Number of failed blocks of a task and a principal (its label); they are not among the rows."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -65,9 +65,9 @@ def read(directory: Path) -> Results:
     blocks.sort(key=lambda block: block[:3])
     arms = {}
     for i, task in enumerate(notes["tasks"]):
-        own = [table for of, _, _, table in blocks if of == i]
-        if own:
-            arms[plain(task)] = {name: _square(pa.concat_tables(own)[name]) for name in OF_ARMS}
+        tables = [table for of, _, _, table in blocks if of == i]
+        if tables:
+            arms[plain(task)] = {name: _square(pa.concat_tables(tables)[name]) for name in OF_ARMS}
     rows = pa.concat_tables(table for *_, table in blocks).drop_columns(list(OF_ARMS)).to_pandas()
     named = [notes["principals"], *(task["own"] for task in notes["tasks"].values())]
     labels = {spec: entry["label"] for entries in named for spec, entry in entries.items()}
@@ -86,7 +86,7 @@ def _check_names(path: Path, notes: manifest.Notes) -> None:
 
 
 def _plain(notes: Any) -> Any:
-    """What benchmark.json says, with all texts and names as they are shown."""
+    """Return the content of benchmark.json with all texts and names as they are shown."""
     if isinstance(notes, dict):
         return {plain(name): _plain(value) for name, value in notes.items()}
     if isinstance(notes, list):

@@ -26,7 +26,7 @@ OVERHEAD = 2_000  # rounds that take as long as what an episode needs beside the
 
 
 class Engine(NamedTuple):
-    """What plays the blocks: ``local`` processes, or a Ray cluster. Both give the same bytes."""
+    """The player of blocks: ``local`` processes, or a Ray cluster. Both give the same bytes."""
 
     name: str = "local"
     workers: int | None = None
@@ -36,7 +36,7 @@ class Engine(NamedTuple):
     address: str | None = None
     """Of a Ray cluster; None: one is started on this machine."""
     isolated: bool = False
-    """Whether users' principals are played again in processes that hold no game, and compared."""
+    """True: users' principals are played again in processes that hold no game, and compared."""
 
     def check(self) -> None:
         """Raise if it can't play."""
@@ -70,10 +70,10 @@ def run(
     """Play the blocks that are missing in a folder; returns the files that say why blocks failed.
 
     Args:
-        planned: what to play.
+        planned: the blocks.
         out: the folder.
         command: the command line, recorded in the folder.
-        engine: what plays the blocks.
+        engine: their player.
         overwrite: replay results that were played by other code, instead of refusing.
         quiet: show no progress.
         trace: keep every round too, in ``traces``; for the local engine.

@@ -73,7 +73,7 @@ SYMBOLS = {
     "regret_bar": r"$\bar R_T$",
     "slope": "slope",
 }
-COMPARED = ("utility", "utility_difference", "regret", "regret_difference")  # what the smaller tables show
+COMPARED = ("utility", "utility_difference", "regret", "regret_difference")  # in the smaller tables
 LATEX_PARTS = (
     COMPARED,
     ("regret_median", "regret_q90", "regret_oracle", "regret_bar", "slope"),
@@ -121,7 +121,7 @@ def records(summary: pd.DataFrame) -> Iterator[Row]:
 
 
 def about(task: str, rows: pd.DataFrame) -> str:
-    """What a task probes (if this version has it), its setting, and how many seeds there are; ``rows``: its own."""
+    """Describe a task of these rows: what it probes (if this version has it), its setting, and its number of seeds."""
     first, seeds = rows.iloc[0], rows.groupby("principal")["seed"].unique()
     common = functools.reduce(np.intersect1d, seeds)
     probes = f"{TASKS[task].probes} " if task in TASKS else ""
@@ -134,7 +134,7 @@ def about(task: str, rows: pd.DataFrame) -> str:
 
 
 def facts(results: Results) -> dict[str, str]:
-    """How the results were made: commands (a line each), versions, seeds, failures and whose they are."""
+    """Facts about the results: commands (a line each), versions, seeds, and failures."""
     manifest, seeds = results.manifest, results.rows["seed"]
     versions = [f"{name} {manifest[name]}" for name in ("python", *LIBRARIES)]
     failed = str(results.failures.total())

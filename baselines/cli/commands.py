@@ -144,7 +144,7 @@ def run(
         from dataclasses import replace
 
         from baselines.benchmark import report, sweep
-        from baselines.benchmark.plan import make_plan, own_task
+        from baselines.benchmark.plan import custom_task, make_plan
         from baselines.tasks import tasks
 
         parts = {"agent": agent, "instance": instance, "arms": arms, "horizon": horizon, "dim": dim}
@@ -153,7 +153,7 @@ def run(
             raise ValueError(f"--task {task[0]} is a whole setting: leave out {', '.join(custom)}, or the task")
         chosen = tasks(*task) if task else () if custom else tasks("default")
         if custom:
-            chosen = (own_task(agent, instance or "uniform", arms, horizon or 1000, dim),)
+            chosen = (custom_task(agent, instance or "uniform", arms, horizon or 1000, dim),)
         if final_only:
             chosen = tuple(replace(each, curve=False) for each in chosen)
         planned = make_plan(chosen, principal, seeds)
