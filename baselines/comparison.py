@@ -243,7 +243,7 @@ class Comparison:
 
     @cached_property
     def verdict(self) -> str:
-        """The most utility and the least R_T, who is not separated from them, and what could have been shown."""
+        """The principals with the most utility and the least R_T, and those that are not separated from them."""
         import pandas as pd
 
         from baselines.benchmark.standings import ONLY_PRIVILEGED, verdicts

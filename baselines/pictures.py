@@ -62,6 +62,7 @@ AXIS = {
     "payoff": "expected payoff of the agent",
 }
 UNDATED = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same bytes each time
+GAP = 0.04  # between names at the ends of lines, as a share of the axes's height
 WIDTH = 5.5  # inches, of a figure for a paper
 LONGEST = 42  # letters of a label: that of a class in a file begins with a long path
 
@@ -166,17 +167,17 @@ def draw_lines(
     name_ends(axes, ends)
 
 
-def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str]], gap: float = 0.04) -> None:
+def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str]]) -> None:
     """Write the names of lines that end at (x, y, name) to the right of the axes, none over another."""
     to_axes = axes.transData + axes.transAxes.inverted()
     ends = sorted(ends, key=lambda end: end[1])
     heights = [to_axes.transform(end[:2])[1] for end in ends]
     for i in range(1, len(ends)):
-        heights[i] = max(heights[i], heights[i - 1] + gap)
+        heights[i] = max(heights[i], heights[i - 1] + GAP)
     highest = 1.0
     for i in reversed(range(len(ends))):
         heights[i] = min(heights[i], highest)
-        highest = heights[i] - gap
+        highest = heights[i] - GAP
     for (x, y, name), height in zip(ends, heights, strict=True):
         across, up = to_axes.transform((x, y))
         axes.plot(

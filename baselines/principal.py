@@ -161,8 +161,6 @@ class Principal:
     def attach(self, game: Game) -> None:
         """Show a privileged principal the game that it plays in."""
 
-    # ------------------------------------------------------------------------------------- one round at a time
-
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode.
 
@@ -281,8 +279,6 @@ class Principal:
                 f"{type(self).__name__} cannot be copied or pickled in the middle of an episode: call reset() first"
             )
         return self.__dict__.copy()
-
-    # ------------------------------------------------------------------------------------- a request at a time
 
     def request(self) -> Request:
         """Return what the algorithm asks for now."""

@@ -58,12 +58,7 @@ PRINCIPALS: dict[str, type[Principal]] = {
 }
 PRIVILEGED = {each for each in PRINCIPALS.values() if each.privileged}  # the only classes that are shown the game
 SIZES = ("n_arms", "horizon")  # parameters of every principal
-OF_CLASSES = (
-    "privileged",
-    "stand_in",
-    "longest",
-    "only_arms",
-)  # attributes of classes, which no object may set
+OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # attributes of classes, which no object may set
 
 T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
@@ -219,7 +214,7 @@ def resolve_instance(given: InstanceLike) -> InstanceLike:
 
 
 def check_class(principal: Principal, expected: object = None) -> None:
-    """Raise if a principal claims what only classes of this package may: to be shown the game, for instance.
+    """Raise if a principal makes itself privileged, or sets on the object what only its class may set.
 
     Args:
         principal: of a user, or of this package.

@@ -72,7 +72,7 @@ def simulate(
         marks = np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {short(checkpoints)} must be integers between 1 and horizon = {horizon}")
-    if is_object(principal):  # it plays itself, so that it can be looked at
+    if is_object(principal):  # it plays itself, so that users can inspect it afterwards
         episodes = Episodes(functools.partial(as_principal, principal), game)
     else:
         episodes = Episodes(functools.partial(resolve, principal), game)

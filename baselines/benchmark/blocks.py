@@ -69,7 +69,7 @@ class Block:
 
 
 def blocks_of(task: Task, principal: str, seeds: Sequence[int]) -> Iterator[Block]:
-    """The seeds in blocks; the last may be a part of one."""
+    """Yield blocks of these seeds, the last of which may be shorter."""
     size = 2 ** max(0, (ROUNDS // task.horizon).bit_length() - 1)
     for first in range(0, len(seeds), size):
         yield Block(task, principal, seeds[first : first + size])

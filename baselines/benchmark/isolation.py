@@ -1,7 +1,7 @@
 """Play users' principals again where no game is: only offers and observations pass through a pipe.
 
 Python can't keep code from looking for the game in its own process (``gc.get_objects()``, frames). A principal that did
-so makes other offers here, where there is nothing to find, and so does one that changed its scores.
+so makes other offers here, where there is nothing to find; one that changed its scores has other scores here.
 """
 
 import queue

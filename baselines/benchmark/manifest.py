@@ -1,4 +1,4 @@
-"""``benchmark.json`` in a folder of results: the versions, tasks and principals behind them, so that no others mix."""
+"""``benchmark.json`` in a folder of results: the versions, tasks and principals behind them, which must not mix."""
 
 import ast
 import functools

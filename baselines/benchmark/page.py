@@ -1,6 +1,6 @@
 """One HTML page of a benchmark that needs nothing but itself: sortable tables, curves to point at, figures.
 
-What comes from users is escaped: by the template, and labels once more for plotly, which reads tags and TeX in them.
+Texts of users are escaped by the template, and labels once more for plotly, which reads tags and TeX in them.
 """
 
 import base64

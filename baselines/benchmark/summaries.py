@@ -192,12 +192,12 @@ def _with_interval(names: Sequence[str], samples: Floats) -> dict[str, float]:
     }
 
 
-def cube(rows: pd.DataFrame, score: str = "regret") -> tuple[Floats, list[str]]:
-    """A score per round as (tasks, principals, seeds), and the principals, from rows at the horizon.
+def cube(rows: pd.DataFrame) -> tuple[Floats, list[str]]:
+    """R_T / T as (tasks, principals, seeds), and the principals, from rows at the horizon.
 
     Only principals that play every task, and seeds that all of them have everywhere, are kept.
     """
-    wide = rows.assign(share=rows[score] / rows["horizon"]).pivot(
+    wide = rows.assign(share=rows["regret"] / rows["horizon"]).pivot(
         index="principal", columns=["task", "seed"], values="share"
     )
     tasks = rows["task"].unique()

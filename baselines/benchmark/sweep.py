@@ -22,7 +22,7 @@ from pa_env.checks import at_least, known, whole
 
 TIMEOUT = 600.0  # seconds for a block, which should take about one
 EVERY = 30.0  # seconds between two lines of progress
-OVERHEAD = 2_000  # rounds that take as long as what an episode needs beside them
+OVERHEAD = 2_000  # rounds that take as long as the beginning of an episode
 
 
 class Engine(NamedTuple):
