@@ -72,10 +72,11 @@ def principals() -> tuple[str, ...]:
     return tuple(PRINCIPALS)
 
 
-def parameters(name: str) -> list[inspect.Parameter]:
+@functools.cache  # tasks ask for them hundreds of times when they are imported
+def parameters(name: str) -> tuple[inspect.Parameter, ...]:
     """Return the parameters of a principal besides ``n_arms`` and ``horizon``."""
     known("principal", name, PRINCIPALS)
-    return [parameter for parameter in _taken_by(PRINCIPALS[name]) if parameter.name not in SIZES]
+    return tuple(parameter for parameter in _taken_by(PRINCIPALS[name]) if parameter.name not in SIZES)
 
 
 def is_trained(spec: str) -> bool:
