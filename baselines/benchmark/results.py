@@ -77,7 +77,7 @@ def read(directory: Path) -> Results:
 
 
 def _check_names(path: Path, notes: manifest.Notes) -> None:
-    """Raise if two tasks, or two principals, could not be told apart where they are shown."""
+    """Raise if two tasks, or two principals, would be shown under the same name."""
     labels = [entry["label"] for entry in notes["principals"].values()]
     for names in (list(notes["tasks"]), labels):
         alike = [name for name, count in Counter(map(plain, names)).items() if count > 1]

@@ -79,7 +79,7 @@ class Yardstick(Principal):
 
     @property
     def game(self) -> Game:
-        """The game; raises if it has not been shown."""
+        """The game; raises before `attach` is called."""
         if self._game is None:
             raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
         return self._game
