@@ -39,10 +39,11 @@ from baselines.scripted.simple import Fixed, Oracle, Zero
 from baselines.specs import Spec, digest, import_member, is_policy, parse, source_files
 from pa_env import IID, Linear
 from pa_env.checks import known, short
+from pa_env.envs import principal_driver
 from pa_env.envs.principal_driver import OfferMaker
 from pa_env.game import Game
 from pa_env.instances import FAMILIES, InstanceLike
-from pa_env.scripted_agents import Agent, AgentLike, make_agent
+from pa_env.scripted_agents import AgentLike, make_agent
 from pa_env.scripted_agents import resolve as check_agent
 from pa_env.trained_agents import load_agent
 
@@ -63,7 +64,6 @@ OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # what a class 
 T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
 PrincipalLike = str | OfferMaker | type[OfferMaker] | Any
-AgentGiven = AgentLike | type[Agent]
 
 
 def principals() -> tuple[str, ...]:
@@ -101,6 +101,9 @@ def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: Any) 
     spec, factory = _source(given)
     _check_names(spec, [each for each in _taken_by(factory) if each.name not in SIZES], parameters)
     return _made(spec, factory, sizes | parameters)
+
+
+principal_driver.CONVERSIONS.append((lambda given: isinstance(given, str | type), make))  # for the agent's seat
 
 
 def resolve(given: PrincipalLike, game: Game) -> Principal:
@@ -182,10 +185,8 @@ def _made(spec: Spec, factory: Callable[..., Any], arguments: dict[str, Any]) ->
     return principal
 
 
-def resolve_agent(given: AgentGiven) -> AgentLike:
+def resolve_agent(given: AgentLike) -> AgentLike:
     """Make the agent that is given: a spec, a class, or an object."""
-    if isinstance(given, type):
-        return check_agent(given())
     if not isinstance(given, str):
         return check_agent(given)
     spec = parse(given, "agent")
