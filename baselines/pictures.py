@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from baselines.files import write_whole
 
@@ -121,7 +121,7 @@ def tidy(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend(figure: Figure, columns: int = 2) -> None:
+def legend(figure: Figure | SubFigure, columns: int = 2) -> None:
     """Draw the legend below the axes, if there is anything to list."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     if handles:

@@ -94,7 +94,7 @@ def _blocks(store: Store, task: Task, principal: str) -> list[Block]:
 
 def _described(blocks: Sequence[Block]) -> dict[str, Description]:
     """Describe the principals of blocks, in processes of their own if they are users' code."""
-    described = {}
+    described: dict[str, Description] = {}
     for block in {(block.task.name, block.principal): block for block in blocks}.values():
         described |= make_plan([block.task], [block.principal], 1).described
     return described
