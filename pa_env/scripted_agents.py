@@ -382,12 +382,10 @@ def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
     """The agent that ``agent=`` stands for."""
     if isinstance(agent, str):
         return load_agent(agent) if agent.endswith(POLICY) else make_agent(agent)
-    if isinstance(agent, type):
-        agent = agent()
     # `means` may be set by reset only: the game looks for it then.
     missing = [name for name in ("reset", "choose", "learn") if not callable(getattr(agent, name, None))]
     if isinstance(agent, ScriptedAgent | CompiledAgent) or not missing:
-        return agent
+        return agent() if isinstance(agent, type) else agent
     raise TypeError(
         f"agent = {short(agent)} must be a name ({', '.join(AGENTS)}), a policy file, the result of"
         " pa_env.make_agent, a pa_env.CompiledAgent, or an object or a class with reset, choose, learn and means; it"
