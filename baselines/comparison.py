@@ -9,6 +9,7 @@ True
 """
 
 import html
+import importlib.util
 import math
 import os
 import textwrap
@@ -25,7 +26,7 @@ from baselines.benchmark.pool import play_in_processes
 from baselines.episodes import log_spaced
 from baselines.extras import missing
 from baselines.players import principals_by_label
-from baselines.registry import AgentGiven, PrincipalLike, describe, resolve_agent
+from baselines.registry import PrincipalLike, describe, resolve_agent
 from baselines.simulation import complete, seeds_of
 from baselines.tasks import Objects, Task, settings
 from baselines.text import plain
@@ -33,12 +34,14 @@ from pa_env.checks import known, short, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import SCORES, Floats, Integers
+from pa_env.scripted_agents import AgentLike
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+    from rich.console import Console
 
 READABLE = {"utility": "utility", "regret": "R_T", "regret_oracle": "R_T^oracle"}  # of the readable tables
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
@@ -50,7 +53,7 @@ def compare(
     principals: Sequence[PrincipalLike] | Mapping[str, PrincipalLike],
     task: str | Task | None = None,
     *,
-    agent: AgentGiven | None = None,
+    agent: AgentLike | None = None,
     instance: InstanceLike | None = None,
     n_arms: int | None = None,
     horizon: int | None = None,
@@ -99,7 +102,8 @@ def compare(
     blocks = [block for some_seeds in of_each for block in some_seeds]
     sums: dict[str, list[Floats]] = {label: [] for label in entered}
     parts: dict[Block, Floats] = {}
-    with Progress(console=Console(stderr=True), transient=True, disable=_in_notebook()) as progress:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not _draws_bars(console)) as progress:
         bar = progress.add_task("episodes", total=len(entered) * len(chosen))
         for block, table in _play(blocks, objects, cores):
             parts[block] = np.stack([table[name].to_numpy().reshape(len(block.seeds), -1) for name in SCORES])
@@ -160,13 +164,9 @@ def _play(blocks: Sequence[Block], objects: Objects, workers: int) -> "Iterator[
         yield block, table
 
 
-def _in_notebook() -> bool:
-    """Return True in a notebook without ipywidgets, where a progress bar of rich would only print a warning."""
-    import importlib.util
-
-    from rich.console import Console
-
-    return Console().is_jupyter and importlib.util.find_spec("ipywidgets") is None
+def _draws_bars(console: "Console") -> bool:
+    """Return whether a progress bar can be drawn: elsewhere rich would print empty lines or a warning."""
+    return console.is_terminal or (console.is_jupyter and importlib.util.find_spec("ipywidgets") is not None)
 
 
 def _about(setting: Task, objects: Objects, task: str | Task | None) -> str:

@@ -86,14 +86,14 @@ class Run:
 
     def __repr__(self) -> str:
         """Episodes, rounds, and the means over episodes of the main scores at the last checkpoint, in five lines."""
-        episodes = 1 if self.seeds is None else len(self.seeds)
+        episodes, marks = 1 if self.seeds is None else len(self.seeds), self.checkpoints.size
         ends = {name: np.mean(self.scores[name][..., -1]) for name in ("utility", "regret", "regret_oracle")}
         plays = np.atleast_2d(self.plays[..., -1, :]).mean(axis=0)
         shares = ", ".join(f"{share:.0%}" for share in plays[:8] / plays.sum()) + ", ..." * (plays.size > 8)
         return (
-            f"Run of {episodes:,} episode{'s' * (episodes != 1)}, {self.checkpoints.size} checkpoints\n"
+            f"Run of {episodes:,} episode{'s' * (episodes != 1)}, {marks} checkpoint{'s' * (marks != 1)}\n"
             f"  after {self.checkpoints[-1]:,} rounds{', means' * (episodes != 1)}:\n"
-            f"  {', '.join(f'{name} {value:.4g}' for name, value in ends.items())}\n"
+            f"  {', '.join(f'{name} {round(value, 9):.4g}' for name, value in ends.items())}\n"
             f"  plays of the {plays.size} arms: {shares}\n"
             f"  more: {', '.join(name for name in SCORES if name not in ends)}, misses, to_frame(), plot()"
         )

@@ -39,10 +39,11 @@ from baselines.scripted.simple import Fixed, Oracle, Zero
 from baselines.specs import Spec, digest, import_member, is_policy, parse, source_files
 from pa_env import IID, Linear
 from pa_env.checks import known, short
+from pa_env.envs import principal_driver
 from pa_env.envs.principal_driver import OfferMaker
 from pa_env.game import Game
 from pa_env.instances import FAMILIES, InstanceLike
-from pa_env.scripted_agents import Agent, AgentLike, make_agent
+from pa_env.scripted_agents import AgentLike, make_agent
 from pa_env.scripted_agents import resolve as check_agent
 from pa_env.trained_agents import load_agent
 
@@ -64,7 +65,6 @@ T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
 PrincipalLike = str | OfferMaker | type[OfferMaker] | Any
 Factory = Callable[..., Any]  # a class of principals or other players, or a function that makes one
-AgentGiven = AgentLike | type[Agent]
 
 
 def principals() -> tuple[str, ...]:
@@ -102,6 +102,9 @@ def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: objec
     spec, factory = _source(given)
     _check_names(spec, [each for each in _taken_by(factory) if each.name not in SIZES], parameters)
     return _principal(spec, factory, {"n_arms": n_arms, "horizon": horizon} | parameters)
+
+
+principal_driver.CONVERSIONS.append((lambda given: isinstance(given, str | type), make))  # for the agent's seat
 
 
 def resolve(given: PrincipalLike, game: Game) -> Principal:
@@ -182,10 +185,8 @@ def _principal(spec: Spec, factory: Factory, arguments: dict[str, Any]) -> Princ
     return principal
 
 
-def resolve_agent(given: AgentGiven) -> AgentLike:
+def resolve_agent(given: AgentLike) -> AgentLike:
     """Make the agent that is given: a spec, a class, or an object."""
-    if isinstance(given, type):
-        return check_agent(given())
     if not isinstance(given, str):
         return check_agent(given)
     spec = parse(given, "agent")

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.episodes import Episodes, Run, log_spaced
-from baselines.registry import SIZES, AgentGiven, PrincipalLike, as_principal, is_object, resolve
+from baselines.registry import SIZES, PrincipalLike, as_principal, is_object, resolve
 from baselines.rl.models import from_sb3, is_model
 from baselines.tasks import Task, settings
 from baselines.tasks import task as task_of
 from pa_env.checks import seed_of, short, whole
 from pa_env.instances import InstanceLike
+from pa_env.scripted_agents import AgentLike
 
 HORIZON = 1000  # unless a principal, a task or the user says otherwise
 
@@ -29,7 +30,7 @@ HORIZON = 1000  # unless a principal, a task or the user says otherwise
 def simulate(
     principal: PrincipalLike,
     instance: InstanceLike | None = None,
-    agent: AgentGiven | None = None,
+    agent: AgentLike | None = None,
     horizon: int | None = None,
     seed: int = 0,
     checkpoints: ArrayLike | None = None,

@@ -715,10 +715,17 @@ def test_no_round_is_played_on_an_offer_that_was_never_made(interface: str, when
 
 
 @pytest.mark.parametrize("interface", SEATS)
-@pytest.mark.parametrize("principal", [3, "zero", OFFER, Mute()], ids=["a number", "a name", "an offer", "an object"])
+@pytest.mark.parametrize("principal", [3, OFFER, Mute()], ids=["a number", "an offer", "an object"])
 def test_bad_principal(interface: str, principal: Any) -> None:
     with refused(f"principal = {principal!r}", "reset, offer and observe", "function", "None"):
         FOLLOWERS[interface](principal=principal)
+
+
+@pytest.mark.parametrize("principal", ["zero", Mute])
+def test_names_of_principals_need_baselines(principal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pa_env.envs.principal_driver.CONVERSIONS", [])
+    with refused("principal = ", "import baselines"):
+        FollowerVectorEnv(num_envs=1, principal=principal)
 
 
 def test_a_principal_offers_once_a_round() -> None:
