@@ -98,6 +98,8 @@ TESTED = (
     " once, at 5%."
 )
 
+SHARES = "A share of n runs has a 95% interval of at most ± 98% / sqrt(n)."
+
 
 class CellScores:
     """The scores of cells at the horizon, by task and spec of the principal.

@@ -147,6 +147,7 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         f" measured on {sizes.fresh} others. The principal `free-fall` is told nothing; its parameters come from"
         " `pa-bench tune free-fall --task paid --trials 60`.",
         "Means of the expected utility over instances; differences are paired by instance and have 95% intervals."
+        " They are intervals of single rows, not corrected for the number of rows."
         " `hedge` plays before it sees the offer, the other agents after.",
         *(verdict(name, of) for name, of in differences.items()),
         tables.markdown(pd.DataFrame(rows)),

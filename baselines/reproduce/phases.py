@@ -1,4 +1,4 @@
-"""Games that end in the first phase: there an algorithm pays its cap or still searches, and its regret is linear in T.
+"""Games that end in the first phase: there an algorithm plays all arms in turn, and most pay the cap for them.
 
 A slope says something of an algorithm only from horizons on that its first phase leaves.
 """
