@@ -16,7 +16,7 @@ from baselines.tasks import Task
 
 MARK = "phase 1"
 LONGEST = 10**7  # games that are played for this; longer ones are taken to be as far as that
-CAP_UNTIL = 9 * 10**7  # `linear` with the paper's constants offers its cap in all phases of shorter games (d = 2)
+CAP_UNTIL = 8 * 10**7  # `linear` with the paper's constants offers its cap in all phases of shorter games (d = 2)
 
 
 def has_phases(principal: str) -> bool:

@@ -155,7 +155,7 @@ ABOUT = (
     " was paid too little for, and Rbar_T compares with its true means, not its beliefs. " + TOO_FEW
 )
 READING = (
-    f"{growth.READING} With the paper's constants `linear` offers less than its cap only from T = 9e7 on at d = 2, so"
+    f"{growth.READING} With the paper's constants `linear` offers less than its cap only from T = 8e7 on at d = 2, so"
     " its rows show this first part alone. `minimax` instances are those of the lower bound for the agent that knows"
     " its means (`pa-bench reproduce lower-bound`). A factor sqrt(log(KT)) adds 1 / (2 log(KT)), about 0.03, to a"
     " power."
