@@ -127,7 +127,7 @@ def sentence(points: dict[str, dict[int, Floats]]) -> str:
     return (
         f"Against the agent that knows its means the least of all cells is {bracketed(least, digits=2)} sqrt(KT), that"
         f" of `{name}` at T = {T:.0e}. In expectation `zero`, whose agent knows nothing of theta, has (1 - 1/K) c ="
-        f" {(1 - 1 / N_ARMS) * MINIMAX_C:g}: a larger cell has gained nothing by learning."
+        f" {(1 - 1 / N_ARMS) * MINIMAX_C:g}: a larger cell has paid more for learning than it gained."
     )
 
 

@@ -55,7 +55,7 @@ READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
     " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played: slow principals play"
     " the shorter horizons. All principals of a task play the same seeds, and text, tables and figures are of these."
-    " A principal marked `phase 1` pays its cap, or searches, to the end of the game: `belgic` below T = 4e5. IQM is"
+    " A game marked `phase 1` ends in the principal's first phase, as those of `belgic` below T = 4e5 do. IQM is"
     " the interquartile mean over all runs of all agents that act on their beliefs; the columns after it are a"
     " performance profile, the share of runs with so little regret; P is the probability that a run of the one with the"
     " least IQM, of those that are not privileged, beats a run of this one (0.5: no difference). Intervals there are"

@@ -134,6 +134,13 @@ def test_table_1(spec: str, agent: str) -> None:
         assert theirs[cell].removesuffix(f" ({phases.MARK})") == ours[cell]
 
 
+def test_against_an_agent_that_learns_the_slope_of_ipa_may_be_1() -> None:
+    """As the page of results says."""
+    printed = only(page("docs/table1.md")[0].split("## Practical")[0], principal="ipa", agent="empirical-mean")
+    low, high = map(float, re.findall(r"[\d.]+", printed["measured"])[1:])
+    assert low < 1 < high
+
+
 def test_ablations(monkeypatch: pytest.MonkeyPatch) -> None:
     text, study = page("docs/ablations.md")
     chosen = tuple(replace(each, horizons=(10**5,)) for each in ablations.ABLATIONS if 10**5 in each.horizons)
