@@ -261,6 +261,10 @@ def draw(measured: list[CurveFit], out: Path) -> None:
         for each in group:
             draw_curve(axes, each, colours[each.curve.principal.split(",")[0]])
         draw_bound(axes, group)
+        if varies != "T":  # not powers of ten
+            points = sorted({value for each in group for value in each.curve.values})
+            axes.set_xticks(points, [f"{value:g}" for value in points])
+            axes.set_xticks([], minor=True)
         axes.legend(frameon=False, fontsize=6.5)
     figure.suptitle(
         "Growth of regret, with 95% intervals. Dashed: practical constants, which no theorem covers. Hollow: the game"
