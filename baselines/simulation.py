@@ -72,7 +72,7 @@ def simulate(
         marks = np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {short(checkpoints)} must be integers between 1 and horizon = {horizon}")
-    if is_object(principal):  # it plays itself, so that it can be looked at
+    if is_object(principal):  # it plays itself, so that users can inspect it afterwards
         episodes = Episodes(functools.partial(as_principal, principal), game)
     else:
         episodes = Episodes(functools.partial(resolve, principal), game)
@@ -81,7 +81,7 @@ def simulate(
     return episodes.play(list(seeds_of(seeds, math.inf)), marks.astype(np.int64), trace)
 
 
-def complete(task: str | Task | None, keywords: Mapping[str, Any], principals: Iterable[PrincipalLike]) -> Task:
+def complete(task: str | Task | None, keywords: Mapping[str, object], principals: Iterable[PrincipalLike]) -> Task:
     """Return the setting of a task, or of keywords; agent and instance may be objects.
 
     Args:

@@ -37,7 +37,7 @@ def ends_in_phase_1(principal: str, task: Task) -> bool:
         return bool(belgic.n_arms * belgic.batches * belgic.batch >= task.horizon)
     if issubclass(kind, LinearElimination) and PRACTICAL not in principal:
         return task.horizon < CAP_UNTIL
-    run = simulate(principal, task.instance, task.make_agent(), horizon, seed=0, checkpoints=[horizon])
+    run = simulate(principal, task.instance, task.agent, horizon, seed=0, checkpoints=[horizon])
     return len(run.phases) < 2
 
 

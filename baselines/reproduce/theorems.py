@@ -246,7 +246,7 @@ def draw(measured: list[CurveFit], out: Path) -> None:
     for each in measured:
         panels[each.curve.bound].setdefault(each.curve.varies, []).append(each)
     names = dict.fromkeys(each.curve.principal.split(",")[0] for each in measured)
-    colours = {name: style.colour for name, style in zip(names, COLOURS, strict=False)}
+    colours = {name: style.color for name, style in zip(names, COLOURS, strict=False)}
     columns = max(map(len, panels.values()))
     figure = Figure(figsize=(5.2 * columns, 3.9 * len(panels)), layout="constrained")
     FigureCanvasAgg(figure)

@@ -91,8 +91,7 @@ def test_the_page_of_the_theorems(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert (tmp_path / "p.md").with_suffix(suffix).read_bytes().startswith(start)
     oracle = theorems.CURVES[1]
     principal = baselines.make("exploratory-oracle", n_arms=5, horizon=2000, c0=oracle.c0)
-    agent = oracle.task(2000).make_agent()
-    mean = simulate(principal, "uniform", agent, seeds=range(10)).regret_bar[:, -1].mean()
+    mean = simulate(principal, "uniform", oracle.task(2000).agent, seeds=range(10)).regret_bar[:, -1].mean()
     line = next(line for line in page.splitlines() if "exploratory-oracle vs" in line)
     assert "| Rbar_T " in line
     assert f"{mean:,.0f}" in line or f"{mean:.1f}" in line

@@ -504,7 +504,7 @@ def test_a_principal_looks_the_same_in_every_figure_of_every_task() -> None:
         handles, labels = axes.get_legend_handles_labels()
         for handle, label in zip(handles, labels, strict=True):
             seen.setdefault(label, set()).add(handle.get_color())
-    assert seen == {name: {style.colour} for name, style in chosen.items()}
+    assert seen == {name: {style.color} for name, style in chosen.items()}
     winners = {chosen[name] for name in ("p1", "p11", "p6")}
     assert winners == set(COLOURS[:3])  # of the three tasks
     assert sum(style == REST for style in chosen.values()) == 12 - COLOURED

@@ -65,7 +65,7 @@ def test_rows_are_the_runs(name: str, principal: str) -> None:
         one = play(Block(task(name), principal, [seed])).to_pandas()
         assert_frame_equal(table[table["seed"] == seed].reset_index(drop=True), one)
     game = {"n_arms": block.task.n_arms, "horizon": block.task.horizon, "dim": block.task.dim}
-    made = baselines.simulate(principal, block.task.instance, block.task.make_agent(), game["horizon"], 4, marks)
+    made = baselines.simulate(principal, block.task.instance, block.task.agent, game["horizon"], 4, marks)
     if block.task.dim or game["n_arms"] == 5:
         assert table.loc[table["seed"] == 4, "regret"].tolist() == made.regret.tolist()
     labels = {"task": name, "principal": principal, "agent": block.task.agent, "instance": block.task.instance}

@@ -37,7 +37,6 @@ class LinearElimination(Phased):
         arms: The arms' vectors (n_arms, dim), which the principal knows: ``info["arms"]`` of a reset.
         delta: Probability of failure, in (0, 1). Default: 1/T.
         constants: "paper" or "practical"; see :class:`~baselines.scripted.paper.phased.Phased`.
-
     """
 
     name = "linear"
