@@ -28,7 +28,7 @@ class LinearElimination(Phased):
     point. A question halves the volume of S + z B exactly for d <= 2. For d >= 3 volumes are sampled, and 9/16 of the
     samples are put above the cut: the proof allows any share from 1/2 to 5/8.
 
-    Where it fails: with the paper's constants no incentive is below the cap 2d + 1/T before T about 9e7 (d = 2). The
+    Where it fails: with the paper's constants no incentive is below the cap 2d + 1/T before T about 8e7 (d = 2). The
     practical ones drop the best arm in some games below T = 1e6.
 
     Args:
