@@ -158,8 +158,8 @@ class Game(GameState):
         self._call(ask, offers, answers)
         if not np.isfinite(self.arrays.arms[i, MEAN]).all():
             return ValueError(
-                f"means = {short(self.arrays.arms[i, MEAN].tolist())} before round {t}: learn must keep them finite, and stay"
-                " within the bounds of its arrays"
+                f"means = {short(self.arrays.arms[i, MEAN].tolist())} before round {t}: learn must keep them finite,"
+                " and stay within the bounds of its arrays"
             )
         if answers[i] == OUT_OF_BOUNDS:
             return ValueError(

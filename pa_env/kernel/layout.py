@@ -175,8 +175,12 @@ class Scratch(IntEnum):
     """Rows of ``Arrays.scratch``, for rounds whose rewards are drawn ahead."""
 
     X = 0  # rewards
-    R = 1
+    R = 1  # then their running sum
     EXPLORE = 2  # exploration draws
+    MEAN = 3  # the agent's mean of the arm before the round
+    REGRET = 4  # scores of the round
+    OVERPAID = 5
+    RESPONSE = 6
 
 
 class SummaryBlock(IntEnum):
@@ -322,7 +326,7 @@ class Arrays(NamedTuple):
     plays: Integers  # (N, K)
     totals: Floats  # (N, 2, SUMS): flushed sums and running ones
     summary: Floats32  # (N, summary_size(K)), or (N, 0) if it is not kept
-    scratch: Floats  # (len(Scratch), BLOCK_SIZE)
+    scratch: Floats  # (len(Scratch), BLOCK_SIZE + 1)
     linear: LinearArrays | None  # if rewards are linear
     exploring: Records[Exploring] | None  # (N,), if the agent explores
     agent: AgentArrays | None  # if the agent is not greedy
@@ -344,7 +348,7 @@ def new_arrays(copies: int, n_arms: int, dim: int = 0, observe: bool = True) -> 
         plays=np.zeros((copies, n_arms), np.int64),
         totals=np.zeros((copies, 2, SUMS)),
         summary=np.zeros((copies, summary_size(n_arms) if observe else 0), np.float32),
-        scratch=np.zeros((len(Scratch), BLOCK_SIZE)),
+        scratch=np.zeros((len(Scratch), BLOCK_SIZE + 1)),
         linear=new_linear_arrays(copies, n_arms, dim) if dim else None,
         exploring=None,
         agent=None,
