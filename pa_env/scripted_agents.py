@@ -337,9 +337,10 @@ class Agent(Protocol):
     def choose(self, incentives: NDArray[np.float64]) -> int:
         """The arm to play on this offer."""
 
-    def learn(self, arm: int, reward: float, paid: float) -> None:
-        """Observe the reward R of the arm just played (without the incentive), and the incentive; ``paid`` may be
-        left out.
+    @property
+    def learn(self) -> Callable[..., object]:
+        """The method ``learn(arm, reward, paid)``, told the reward R of the arm just played (without the incentive)
+        and the incentive; or ``learn(arm, reward)``.
         """
 
 

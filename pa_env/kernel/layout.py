@@ -52,12 +52,15 @@ class RoundResult(IntEnum):
     OPTIMAL = 8  # and the K - 1 columns after it: the optimal incentives pi*_a(t)
 
 
-def round_info(result: Floats) -> dict[str, Any]:
-    """The ``info`` of a round, from a row of results; in the order of their columns.
+_OPTIMAL = (0, slice(8, None))  # of the first copy
+
+
+def round_info(results: Floats) -> dict[str, Any]:
+    """The ``info`` of a round of one copy, from its results (1, 8 + K); in the order of their columns.
 
     Written out, because a loop over the columns takes twice as long.
     """
-    values = result.tolist()
+    (values,) = results.tolist()
     return {
         "utility": values[0],
         "expected_utility": values[1],
@@ -66,7 +69,7 @@ def round_info(result: Floats) -> dict[str, Any]:
         "regret_bar": values[4],
         "reward": values[5],
         "arm": int(values[6]),
-        "optimal_incentives": result[8:],
+        "optimal_incentives": results[_OPTIMAL],
     }
 
 
@@ -94,7 +97,7 @@ MEAN, PRINCIPAL_SUM = int(ArmRow.MEAN), int(ArmRow.PRINCIPAL_SUM)
 SUMS = int(Score.REGRET_FIXED)  # the scores before it are sums over rounds
 SCORES = tuple(score.name.lower() for score in Score)
 NOT_ALWAYS = ("regret_response", "regret_fixed")  # scores that are NaN where they are not defined
-INFO = tuple(round_info(np.zeros(len(RoundResult))))
+INFO = tuple(round_info(np.zeros((1, len(RoundResult)))))
 
 
 def round_infos(results: Floats) -> dict[str, Any]:
