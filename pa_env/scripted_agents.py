@@ -338,7 +338,7 @@ class Agent(Protocol):
         """The arm to play on this offer."""
 
     @property  # so that both forms are of this type
-    def learn(self) -> Callable[..., Any]:
+    def learn(self) -> Callable[..., object]:
         """``learn(arm, reward)`` observes the reward R of the arm just played, without the incentive;
         ``learn(arm, reward, paid)`` observes the incentive too.
         """
