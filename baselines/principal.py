@@ -386,10 +386,10 @@ def arguments_of(principal: Principal) -> dict[str, object]:
     return {name: kept[name] for name in inspect.signature(type(principal)).parameters if name in kept}
 
 
-def _cast(kind: type[T], argument: str, value: object) -> T:
+def _cast(kind: Callable[..., T], argument: str, value: object) -> T:
     """Return an argument as an int or a float; the game checks whether it is one that can be played."""
     try:
-        return kind(value)  # type: ignore[call-arg] # of both
+        return kind(value)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{argument} = {short(value)} must be a number") from None
 
