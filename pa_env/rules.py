@@ -20,10 +20,10 @@ for, or ``NO_ARM``. It keeps what it must remember in ``memory``, a vector of fl
 1000
 """
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -37,8 +37,10 @@ from pa_env.kernel.layout import NO_ARM, Floats, Stop
 from pa_env.own_functions import compile_function, guarded_rule, out_of_bounds_told
 
 Rule = Callable[..., int]
-_checked: set[tuple[Rule, int, int]] = set()  # rules whose bounds were checked, with arms and size of memory
-_trusted: set[Rule] = set()
+# By rule, and as long as it is kept: its address, and for which numbers of arms and sizes of memory it was checked.
+_addresses: WeakKeyDictionary[Rule, np.uint64] = WeakKeyDictionary()
+_checked: WeakKeyDictionary[Rule, set[tuple[int, int]]] = WeakKeyDictionary()
+_trusted: WeakSet[Rule] = WeakSet()
 
 
 def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
@@ -58,12 +60,16 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
     return rule
 
 
-@functools.cache
 def rule_address(rule: Rule) -> np.uint64:
-    """The address by which the kernel calls a compiled rule; the rule is kept, so that it stays valid."""
+    """The address by which the kernel calls a compiled rule, valid as long as the caller keeps the rule."""
+    try:
+        return _addresses[rule]
+    except (KeyError, TypeError):  # not asked for before, or nothing that can be
+        pass
     if getattr(rule, "signatures", None) != [RULE.args]:
         raise TypeError(f"rule = {short(rule)} must be compiled: decorate the function with pa_env.rules.compile_rule")
-    return np.uint64(address(rule))
+    _addresses[rule] = np.uint64(address(rule))
+    return _addresses[rule]
 
 
 def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
@@ -77,7 +83,8 @@ def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
         n_arms: number of arms.
         memory: (M,), at the beginning.
     """
-    if rule in _trusted or (rule, n_arms, memory.size) in _checked:
+    done = _checked.setdefault(rule, set())
+    if (n_arms, memory.size) in done or rule in _trusted:
         return
     checked = compiled(rule.py_func, RULE, boundscheck=True)  # type: ignore[attr-defined]
     trial, offer, plays, sums = memory.copy(), np.zeros(n_arms), np.zeros(n_arms, np.int64), np.zeros(n_arms)
@@ -85,7 +92,7 @@ def check_bounds(rule: Rule, n_arms: int, memory: Floats) -> None:
         checked(trial, plays, sums, NO_ARM, 0.0, offer)
         plays[0] = 1
         checked(trial, plays, sums, 0, 0.0, offer)
-    _checked.add((rule, n_arms, memory.size))
+    done.add((n_arms, memory.size))
 
 
 def check_memory(memory: Any) -> None:

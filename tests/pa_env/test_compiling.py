@@ -343,6 +343,18 @@ def test_environments_and_compiled_agents_that_are_dropped_leave_nothing_behind(
     assert [function() for function in functions] == [None, None]
 
 
+def test_rules_that_are_dropped_are_not_kept() -> None:
+    game, kept = Game(n_arms=2, horizon=5), []
+    for trusted in (False, True):
+        own = compile_rule(lambda memory, plays, sums, arm, reward, offer: 0, trusted=trusted)
+        game.begin(seeds=[1])
+        assert game.follow(own, np.zeros(1), rounds=5).rounds == 5
+        kept.append(weakref.ref(own))
+        del own
+    gc.collect()
+    assert [each() for each in kept] == [None, None]
+
+
 # ----------------------------------------------------------------------------------------- Numba's private parts
 
 
