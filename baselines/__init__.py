@@ -1,4 +1,4 @@
-"""Who plays the principal: scripted principals, trained ones, and how they are compared.
+"""Principals, scripted and trained, and their comparison.
 
 >>> import baselines
 >>> principal = baselines.make("elimination", n_arms=5, horizon=10_000)
@@ -9,8 +9,8 @@ np.int64(10000)
 Inside::
 
     principal.py   Principal, and the requests hold, offer, follow
-    specs.py       strings that name what plays, and users' code that they name
-    registry.py    names of principals, and resolve(): from what is given to what plays
+    specs.py       strings that name principals, agents and instances, and users' code
+    registry.py    names of principals, and resolve(), which makes one from whatever is given
     episodes.py    episodes of a principal, their Run, and how requests are played
     simulation.py  simulate(), and the settings that it and compare() take
     trace.py       traces: every round of some episodes
@@ -21,15 +21,15 @@ Inside::
     exact.py       the exact optimum of tiny games
     rl/            trained principals
     benchmark/     tasks x principals x seeds: play, keep, report
-    reproduce/     what reproduces a claim
+    reproduce/     claims, measured again
     tuning.py      search for parameters
     speed/         the table of speeds
     cli/           the commands
     __main__.py    the command line
-    extras.py      what to install when a library is missing
+    extras.py      the extra to install when a library is missing
     files.py       writing to disk
     text.py        text from elsewhere, made safe to show
-    pictures.py    how figures look: palette, axes, lines
+    pictures.py    the look of figures: palette, axes, lines
 """
 
 from baselines import rl as rl

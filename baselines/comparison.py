@@ -9,6 +9,7 @@ True
 """
 
 import html
+import importlib.util
 import math
 import os
 import textwrap
@@ -20,25 +21,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from baselines.benchmark.blocks import Block, Objects, blocks_of, episodes_of, play, read_table
+from baselines.benchmark.blocks import Block, blocks_of, episodes_of, play, read_table
 from baselines.benchmark.pool import play_in_processes
 from baselines.episodes import log_spaced
 from baselines.extras import missing
 from baselines.players import principals_by_label
-from baselines.registry import AgentGiven, PrincipalLike, describe, resolve_agent
+from baselines.registry import PrincipalLike, describe, resolve_agent
 from baselines.simulation import complete, seeds_of
-from baselines.tasks import Task, settings
+from baselines.tasks import Objects, Task, settings
 from baselines.text import plain
 from pa_env.checks import known, short, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import SCORES, Floats, Integers
+from pa_env.scripted_agents import AgentLike
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+    from rich.console import Console
 
 READABLE = {"utility": "utility", "regret": "R_T", "regret_oracle": "R_T^oracle"}  # of the readable tables
 QUANTILES = {"median": 0.5, "q05": 0.05, "q95": 0.95}
@@ -50,7 +53,7 @@ def compare(
     principals: Sequence[PrincipalLike] | Mapping[str, PrincipalLike],
     task: str | Task | None = None,
     *,
-    agent: AgentGiven | None = None,
+    agent: AgentLike | None = None,
     instance: InstanceLike | None = None,
     n_arms: int | None = None,
     horizon: int | None = None,
@@ -99,7 +102,8 @@ def compare(
     blocks = [block for some_seeds in of_each for block in some_seeds]
     sums: dict[str, list[Floats]] = {label: [] for label in entered}
     parts: dict[Block, Floats] = {}
-    with Progress(console=Console(stderr=True), transient=True, disable=_in_notebook()) as progress:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not _draws_bars(console)) as progress:
         bar = progress.add_task("episodes", total=len(entered) * len(chosen))
         for block, table in _play(blocks, objects, cores):
             parts[block] = np.stack([table[name].to_numpy().reshape(len(block.seeds), -1) for name in SCORES])
@@ -160,13 +164,9 @@ def _play(blocks: Sequence[Block], objects: Objects, workers: int) -> "Iterator[
         yield block, table
 
 
-def _in_notebook() -> bool:
-    """Whether this is a notebook without ipywidgets, where a progress bar of rich would only print a warning."""
-    import importlib.util
-
-    from rich.console import Console
-
-    return Console().is_jupyter and importlib.util.find_spec("ipywidgets") is None
+def _draws_bars(console: "Console") -> bool:
+    """Return whether a progress bar can be drawn: elsewhere rich would print empty lines or a warning."""
+    return console.is_terminal or (console.is_jupyter and importlib.util.find_spec("ipywidgets") is not None)
 
 
 def _about(setting: Task, objects: Objects, task: str | Task | None) -> str:
@@ -183,7 +183,7 @@ def _about(setting: Task, objects: Objects, task: str | Task | None) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What :func:`compare` found; prints as a table, in a terminal and in a notebook.
+    """The result of :func:`compare`; prints as a table, in a terminal and in a notebook.
 
     Intervals are 95% bootstrap intervals of means over seeds (:mod:`baselines.benchmark.statistics`).
 
@@ -194,7 +194,7 @@ class Comparison:
         seeds: (N,), of the episodes.
         samples: for each principal the sums (S, N, C) of every score in :data:`pa_env.kernel.layout.SCORES`, of every
             episode at every checkpoint; NaN where a score is not defined for the agent.
-        privileged: whether each principal is privileged: shown the agent's beliefs.
+        privileged: of each principal, True if it is shown the agent's beliefs.
     """
 
     setting: str
@@ -243,7 +243,7 @@ class Comparison:
 
     @cached_property
     def verdict(self) -> str:
-        """The most utility and the least R_T, who is not separated from them, and what could have been shown."""
+        """The principals with the most utility and the least R_T, and those that are not separated from them."""
         import pandas as pd
 
         from baselines.benchmark.standings import ONLY_PRIVILEGED, verdicts
@@ -273,8 +273,8 @@ class Comparison:
             known("principal", label, self.samples)
         paired = (self._of(a) - self._of(b))[:, :, -1].T
         low, high = mean_interval(paired)
-        found = pd.DataFrame({"mean": paired.mean(axis=0), "low": low, "high": high}, index=list(self.scores))
-        return found.rename_axis("score")
+        table = pd.DataFrame({"mean": paired.mean(axis=0), "low": low, "high": high}, index=list(self.scores))
+        return table.rename_axis("score")
 
     @cached_property
     def curves(self) -> "pd.DataFrame":
@@ -309,19 +309,19 @@ class Comparison:
                 far apart.
             ax: axes of yours to draw on; None: those of a new figure.
         """
-        from baselines.pictures import against_rounds, draw_lines, label_axes, legend, styles
+        from baselines.pictures import WIDTH, draw_lines, label_axes, legend, new_figure, styles
 
         curves = self._curves(score, minus)
         order = self.table[["regret"]].assign(task="", privileged=self.privileged).reset_index()
-        figure, axes = against_rounds(score, height=3.2 + 0.2 * len(order) / 2) if ax is None else (ax.figure, ax)
+        figure, axes = new_figure(WIDTH, 3.2 + 0.2 * len(order) / 2) if ax is None else (ax.figure, ax)
         label_axes(axes, score, minus)
         ends = order.loc[~order["privileged"], "regret"]
         if log or (log is None and score.startswith("regret") and ends.max() > 50 * max(ends.min(), 1.0)):
             axes.set_yscale("symlog", linthresh=1.0)
         if log:
             axes.set_xscale("log")
-        drawn = [label for label in order["principal"] if label != minus]
-        draw_lines(axes, curves, drawn, styles(order), {})
+        labels = [label for label in order["principal"] if label != minus]
+        draw_lines(axes, curves, labels, styles(order), {})
         if minus is not None:
             axes.axhline(0, color="black", linewidth=0.8)
         if ax is None:
@@ -334,10 +334,10 @@ class Comparison:
         """The table for a paper that uses booktabs: means with their intervals, medians and 95% quantiles."""
         from baselines.benchmark.tables import SYMBOLS, escaped
 
-        shown = self._readable()
-        shown["principal"] = shown["principal"].map(escaped)
+        table = self._readable()
+        table["principal"] = table["principal"].map(escaped)
         heads = {heading: SYMBOLS[score] for score, heading in READABLE.items()} | {"95%": r"95\%"}
-        text: str = shown.rename(columns=heads).to_latex(index=False, column_format="l" + "r" * (shown.shape[1] - 1))
+        text: str = table.rename(columns=heads).to_latex(index=False, column_format="l" + "r" * (table.shape[1] - 1))
         return text
 
     def __str__(self) -> str:
@@ -358,8 +358,8 @@ class Comparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        shown: str = self._readable().to_html(index=False, border=0)
-        return f"<p>{html.escape(self.setting)}; {self._counts()}</p>{shown}<p>{html.escape(self.verdict)}</p>"
+        table: str = self._readable().to_html(index=False, border=0)
+        return f"<p>{html.escape(self.setting)}; {self._counts()}</p>{table}<p>{html.escape(self.verdict)}</p>"
 
     def _counts(self) -> str:
         return f"{self.seeds.size:,} episodes of each; means with 95% intervals, median and 95% quantile of R_T"

@@ -6,7 +6,6 @@ summed plainly in the order of play: the sum is exact for Bernoulli rewards, and
 rounds.
 """
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +17,10 @@ from baselines.principal import Follow, Hold, Phase, Principal, Request
 from baselines.registry import attach
 from baselines.trace import Trace
 from pa_env.checks import UNBOUNDED, known, whole
-from pa_env.game import Game
+from pa_env.game import Game, GameSettings
 from pa_env.kernel.episodes import Recorded, TraceColumn
 from pa_env.kernel.layout import PRINCIPAL_SUM, SCORES, Floats, Integers
-from pa_env.rules import Rule, compile_rule
+from pa_env.memory import compiled_when_used
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,15 +86,15 @@ class Run:
 
     def __repr__(self) -> str:
         """Episodes, rounds, and the means over episodes of the main scores at the last checkpoint, in five lines."""
-        episodes = 1 if self.seeds is None else len(self.seeds)
+        episodes, marks = 1 if self.seeds is None else len(self.seeds), self.checkpoints.size
         ends = {name: np.mean(self.scores[name][..., -1]) for name in ("utility", "regret", "regret_oracle")}
         plays = np.atleast_2d(self.plays[..., -1, :]).mean(axis=0)
-        shown = ", ".join(f"{share:.0%}" for share in plays[:8] / plays.sum()) + ", ..." * (plays.size > 8)
+        shares = ", ".join(f"{share:.0%}" for share in plays[:8] / plays.sum()) + ", ..." * (plays.size > 8)
         return (
-            f"Run of {episodes:,} episode{'s' * (episodes != 1)}, {self.checkpoints.size} checkpoints\n"
+            f"Run of {episodes:,} episode{'s' * (episodes != 1)}, {marks} checkpoint{'s' * (marks != 1)}\n"
             f"  after {self.checkpoints[-1]:,} rounds{', means' * (episodes != 1)}:\n"
-            f"  {', '.join(f'{name} {value:.4g}' for name, value in ends.items())}\n"
-            f"  plays of the {plays.size} arms: {shown}\n"
+            f"  {', '.join(f'{name} {round(value, 9):.4g}' for name, value in ends.items())}\n"
+            f"  plays of the {plays.size} arms: {shares}\n"
             f"  more: {', '.join(name for name in SCORES if name not in ends)}, misses, to_frame(), plot()"
         )
 
@@ -104,13 +103,15 @@ class Run:
         arrays = (self.misses[i], self.plays[i], self.offers[i], self.optimal_incentives[i])
         return Run(self.checkpoints, {name: sums[i] for name, sums in self.scores.items()}, *arrays, self.phases[i])
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Integers | Floats]:
         """A row for each episode and checkpoint: arrays by column name, (rows,) or, for values by arm, (rows, n_arms).
 
         Columns: seed (of many episodes), rounds, every score, misses, plays, offers, optimal_incentives.
         """
         episodes = 1 if self.seeds is None else len(self.seeds)
-        table: dict[str, Any] = {} if self.seeds is None else {"seed": np.repeat(self.seeds, self.checkpoints.size)}
+        table: dict[str, Integers | Floats] = {}
+        if self.seeds is not None:
+            table["seed"] = np.repeat(self.seeds, self.checkpoints.size)
         table["rounds"] = np.tile(self.checkpoints, episodes)
         table |= {name: sums.ravel() for name, sums in self.scores.items()} | {"misses": self.misses.ravel()}
         for name in ("plays", "offers", "optimal_incentives"):
@@ -122,7 +123,7 @@ class Run:
         """The :meth:`columns` as a pandas table, with separate columns for each arm: plays_0, plays_1, ..."""
         import pandas as pd
 
-        flat: dict[str, Any] = {}
+        flat: dict[str, Integers | Floats] = {}
         for name, values in self.columns().items():
             flat |= {name: values} if values.ndim == 1 else {f"{name}_{a}": arm for a, arm in enumerate(values.T)}
         return pd.DataFrame(flat)
@@ -144,8 +145,8 @@ class Run:
         (line,) = axes.plot(self.checkpoints, median, marker="o", markersize=3, label="median")
         if len(sums) > 1:
             for low, high, share, alpha in ((*ends[:2], "50%", 0.3), (*ends[2:], "90%", 0.12)):
-                shade: dict[str, Any] = {"color": line.get_color(), "alpha": alpha, "linewidth": 0}
-                axes.fill_between(self.checkpoints, low, high, label=f"{share} of episodes", **shade)
+                bounds, label = (self.checkpoints, low, high), f"{share} of episodes"
+                axes.fill_between(*bounds, label=label, color=line.get_color(), alpha=alpha, linewidth=0)
             axes.legend(frameon=False, title=f"{len(sums):,} episodes")
         return figure
 
@@ -168,7 +169,7 @@ class Episodes:
         settings: keyword arguments of :class:`pa_env.game.Game`.
     """
 
-    def __init__(self, principal: Principal | Callable[[Game], Principal], settings: dict[str, Any]) -> None:
+    def __init__(self, principal: Principal | Callable[[Game], Principal], settings: GameSettings) -> None:
         self.make = (lambda _: principal) if isinstance(principal, Principal) else principal
         self.principal: Principal | None = None
         self.settings = settings | {"max_incentive": UNBOUNDED}
@@ -320,13 +321,9 @@ class Match:
         return rounds
 
 
-@functools.cache
-def hold_rule() -> Rule:
-    """Compile the rule that always makes the same offer; its memory is the target and the offer."""
-
-    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        for a in range(offer.size):
-            offer[a] = memory[1 + a]
-        return int(memory[0])
-
-    return compile_rule(rule, trusted=True)
+@compiled_when_used
+def hold_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
+    """The rule that always makes the same offer; its memory is the target and the offer."""
+    for a in range(offer.size):
+        offer[a] = memory[1 + a]
+    return int(memory[0])

@@ -1,4 +1,4 @@
-"""The exact optimum of tiny games, which no principal that is told no secrets passes in expectation.
+"""The exact optimum of tiny games: the most that principals which are not privileged can earn on average.
 
 Two arms, Bernoulli rewards, theta and mu independent with Beta priors, and the empirical-mean agent (initial means 0,
 ties to arm 0). Only finitely many offers differ, because beliefs are fractions: with d = muhat_1 - muhat_0, an offer
@@ -44,7 +44,7 @@ class Solution(NamedTuple):
 
     value: float  # expected utility, or expected R_T, of the whole game
     policy: Floats  # (rows, 6): prices on the arms, then the next row after arm 0 failed, succeeded, arm 1 likewise
-    states: int  # how many there are
+    states: int  # their number
 
 
 @dataclass
@@ -90,7 +90,7 @@ def successes(plays: Plays) -> Integers:
 
 
 def solve(horizon: int, objective: str = "utility", theta: Prior = UNIFORM, mu: Prior = UNIFORM) -> Solution:
-    """Return the optimal policy of a game with two arms; a process keeps the solutions that it has found.
+    """Return the optimal policy of a game with two arms; a process computes each solution once.
 
     Args:
         horizon: T, at most ``LONGEST``.
@@ -254,8 +254,8 @@ def policy_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward:
 class BayesOptimal(Principal):
     """Play the optimal policy of games with two arms and at most 10 rounds, found by expectimax.
 
-    Guarantee: on average over the priors, with Bernoulli rewards and the empirical-mean agent, no principal that is
-    told no secrets earns more; with ``objective="regret"`` none has less R_T.
+    Guarantee: on average over the priors, with Bernoulli rewards and the empirical-mean agent, only a privileged
+    principal can earn more; with ``objective="regret"``, only one can have less R_T.
 
     Where it fails: elsewhere it is a heuristic. It takes a reward above 1/2 for a success, and offers nothing after an
     answer that this agent can't give. Other sizes are refused. The first episode of a process with 10 rounds takes
@@ -269,7 +269,6 @@ class BayesOptimal(Principal):
         theta_b: Second parameter, likewise. Both 1, as by default: a uniform prior.
         mu_a: First parameter of the Beta prior of the agent's means, likewise.
         mu_b: Second parameter, likewise.
-
     """
 
     name = "bayes-optimal"

@@ -1,4 +1,4 @@
-"""What to install when a library is missing."""
+"""The extra to install when a library is missing."""
 
 import re
 from importlib.metadata import PackageNotFoundError, requires
@@ -17,7 +17,7 @@ def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
         requirements = requires(NAME) or []
     except PackageNotFoundError:  # it is imported without being installed
         requirements = []
-    of_extras = [found.groups() for each in requirements if (found := re.match(r"([\w.-]+).*extra == .(\w+)", each))]
+    of_extras = [match.groups() for each in requirements if (match := re.match(r"([\w.-]+).*extra == .(\w+)", each))]
     extras = [extra for name, extra in of_extras if name.startswith(module.replace("_", "-"))]
     if not module or not extras:
         return error

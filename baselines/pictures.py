@@ -1,4 +1,4 @@
-"""How figures look: one palette, axes, lines with bands, and files that have the same bytes each time.
+"""The look of figures: one palette, axes, lines with bands, and files that have the same bytes each time.
 
 Figures are made without pyplot and its global state. Colours are those of Okabe and Ito that show on white, which the
 colour-blind can tell apart, and a few more for figures with many lines.
@@ -7,12 +7,12 @@ colour-blind can tell apart, and a few more for figures with many lines.
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from baselines.files import write_whole
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Style(NamedTuple):
     """The look of a line; names as matplotlib has them."""
 
-    colour: str
+    color: str
     marker: str
-    dash: str
+    linestyle: str
 
 
 COLOURS = (
@@ -62,6 +62,8 @@ AXIS = {
     "payoff": "expected payoff of the agent",
 }
 UNDATED = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same bytes each time
+GAP = 0.04  # between names at the ends of lines, as a share of the axes's height
+WIDTH = 5.5  # inches, of a figure for a paper
 LONGEST = 42  # letters of a label: that of a class in a file begins with a long path
 
 
@@ -101,9 +103,9 @@ def new_figure(width: float, height: float, title: str = "") -> tuple[Picture, A
     return figure, axes
 
 
-def against_rounds(score: str, width: float = 5.5, height: float = 3.6) -> tuple[Picture, Axes]:
-    """A figure (inches) with axes for the sums of a score after t rounds."""
-    figure, axes = new_figure(width, height)
+def against_rounds(score: str) -> tuple[Picture, Axes]:
+    """A figure with axes for the sums of a score after t rounds."""
+    figure, axes = new_figure(WIDTH, 3.6)
     label_axes(axes, score)
     return figure, axes
 
@@ -121,7 +123,7 @@ def tidy(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend(figure: Figure, columns: int = 2) -> None:
+def legend(figure: Figure | SubFigure, columns: int = 2) -> None:
     """Draw the legend below the axes, if there is anything to list."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     if handles:
@@ -152,40 +154,34 @@ def draw_lines(
         if line.empty:
             continue
         name = short_label(principal) + notes.get(principal, "")
-        colour, marker, dash = styles[principal]
-        if styles[principal] == REST:
-            axes.plot(line["rounds"], line["mean"], color=colour, linewidth=1)
+        style = styles[principal]
+        if style == REST:
+            axes.plot(line["rounds"], line["mean"], color=style.color, linewidth=1)
             ends.append((line["rounds"].iloc[-1], line["mean"].iloc[-1], name))
             continue
-        look: dict[str, Any] = {
-            "color": colour,
-            "marker": marker,
-            "linestyle": dash,
-            "markersize": 5,
-            "markevery": (0.02 * rank, 0.16),
-        }
-        axes.plot("rounds", "mean", data=line, label=name, zorder=3, **look)
-        axes.fill_between(line["rounds"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
+        every, look = (0.02 * rank, 0.16), style._asdict()
+        axes.plot("rounds", "mean", data=line, label=name, zorder=3, markersize=5, markevery=every, **look)
+        axes.fill_between(line["rounds"], line["low"], line["high"], color=style.color, alpha=0.15, linewidth=0)
     axes.margins(x=0.01)
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # names are placed, so nothing may move any more
     name_ends(axes, ends)
 
 
-def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str]], gap: float = 0.04) -> None:
+def name_ends(axes: Axes, ends: Sequence[tuple[float, float, str]]) -> None:
     """Write the names of lines that end at (x, y, name) to the right of the axes, none over another."""
     to_axes = axes.transData + axes.transAxes.inverted()
     ends = sorted(ends, key=lambda end: end[1])
     heights = [to_axes.transform(end[:2])[1] for end in ends]
     for i in range(1, len(ends)):
-        heights[i] = max(heights[i], heights[i - 1] + gap)
+        heights[i] = max(heights[i], heights[i - 1] + GAP)
     highest = 1.0
     for i in reversed(range(len(ends))):
         heights[i] = min(heights[i], highest)
-        highest = heights[i] - gap
+        highest = heights[i] - GAP
     for (x, y, name), height in zip(ends, heights, strict=True):
         across, up = to_axes.transform((x, y))
         axes.plot(
-            [across, 1.03], [up, height], color=REST.colour, linewidth=0.6, transform=axes.transAxes, clip_on=False
+            [across, 1.03], [up, height], color=REST.color, linewidth=0.6, transform=axes.transAxes, clip_on=False
         )
         axes.text(1.035, height, name, va="center", fontsize="x-small", color=INK, transform=axes.transAxes)
 

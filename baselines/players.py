@@ -3,8 +3,8 @@
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 
-from baselines.principal import Principal
-from baselines.registry import PrincipalLike, describe, is_object, not_a_principal, offers
+from baselines.principal import Principal, arguments_of
+from baselines.registry import SIZES, PrincipalLike, describe, is_object, not_a_principal, offers
 from baselines.rl.models import from_sb3, is_model
 from baselines.specs import is_user_code
 from pa_env.checks import short
@@ -49,15 +49,10 @@ def label_of(given: PrincipalLike) -> str:
         return kind.__name__
     name = str(getattr(kind, "name", "") or kind.__name__)
     if isinstance(given, Principal):
-        kept = vars(given) | vars(given).get("parameters", {})
-        taken = inspect.signature(kind).parameters.values()
-        default = kind(given.n_arms, given.horizon) if all(_optional(each) for each in taken) else None
-        usual = {} if default is None else vars(default) | vars(default).get("parameters", {})
-        for each in taken:
-            if each.name in kept and isinstance(kept[each.name], bool | int | float | str):
-                name += "" if kept[each.name] == usual.get(each.name) else f",{each.name}={kept[each.name]}"
+        others = [each for each in inspect.signature(kind).parameters.values() if each.name not in SIZES]
+        has_defaults = all(each.default is not each.empty for each in others)
+        usual = arguments_of(kind(given.n_arms, given.horizon)) if has_defaults else {}
+        for each, value in arguments_of(given).items():
+            if isinstance(value, bool | int | float | str) and value != usual.get(each):
+                name += f",{each}={value}"
     return name
-
-
-def _optional(parameter: inspect.Parameter) -> bool:
-    return parameter.name in ("n_arms", "horizon") or parameter.default is not parameter.empty

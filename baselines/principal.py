@@ -1,4 +1,4 @@
-"""What a principal is: ``reset``, ``offer``, ``observe``, ``predict``, and one coroutine that reads like pseudocode.
+"""A principal: ``reset``, ``offer``, ``observe``, ``predict``, and one coroutine that reads like pseudocode.
 
 An author writes ``rounds()``, a generator that yields what to offer next and is sent what happened:
 
@@ -23,7 +23,7 @@ import copy
 import inspect
 import math
 from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ from pa_env.rules import StopRule
 
 
 class Outcome(NamedTuple):
-    """What happened in the rounds of a request; a principal's own ``t``, ``plays`` and ``sums`` count all rounds."""
+    """The outcome of a request's rounds alone; a principal's ``t``, ``plays`` and ``sums`` count all rounds."""
 
     rounds: int
     """Rounds that were played."""
@@ -127,8 +127,8 @@ class Principal:
     """
 
     name: ClassVar[str] = ""
-    privileged: ClassVar[bool] = False  # whether it must be shown the game by `attach`
-    stand_in: ClassVar[bool] = False  # whether it takes the place of a published algorithm whose details are not known
+    privileged: ClassVar[bool] = False  # True: it must be shown the game by `attach`
+    stand_in: ClassVar[bool] = False  # True: it takes the place of a published algorithm whose details are not known
     longest: ClassVar[float] = math.inf  # longest horizon of the tasks that list it, because it is slow
     only_arms: ClassVar[int | None] = None  # the number of arms that it plays; None: any
 
@@ -141,9 +141,7 @@ class Principal:
         self.reset()
 
     def __repr__(self) -> str:
-        """The class with the arguments of its constructor that are kept as attributes, or in ``parameters``."""
-        kept = vars(self) | vars(self).get("parameters", {})
-        pairs = (f"{name}={_as_code(kept[name])}" for name in inspect.signature(type(self)).parameters if name in kept)
+        pairs = (f"{name}={_as_code(value)}" for name, value in arguments_of(self).items())
         return f"{type(self).__name__}({', '.join(pairs)})"
 
     if not TYPE_CHECKING:  # a type checker would take any attribute to exist
@@ -162,8 +160,6 @@ class Principal:
 
     def attach(self, game: Game) -> None:
         """Show a privileged principal the game that it plays in."""
-
-    # ------------------------------------------------------------------------------------- one round at a time
 
     def reset(self, seed: int | None = None) -> None:
         """Begin an episode.
@@ -230,7 +226,7 @@ class Principal:
         self,
         observation: Floats32,
         state: tuple["Principal", ...] | None = None,
-        episode_start: Any = None,
+        episode_start: object = None,
         deterministic: bool = True,
     ) -> tuple[Floats, tuple["Principal", ...]]:
         """Offers for a batch of the principal's observations, as Stable-Baselines3's policies give actions.
@@ -240,7 +236,7 @@ class Principal:
 
         Args:
             observation: (n, size), or (size,) for one environment.
-            state: what the last call returned, one principal for each environment; None at the start.
+            state: from the last call, one principal for each environment; None at the start.
             episode_start: ignored: an episode begins where the observation says t = 0.
             deterministic: ignored: randomness comes from the principal's seed.
         """
@@ -276,15 +272,13 @@ class Principal:
         self._episode += 1
         self.reset(None if self._first_seed is None else principal_seed(self._first_seed, episode=self._episode))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return the attributes; raise in the middle of an episode, of which a coroutine holds the state."""
         if self._coroutine is not None:
             raise TypeError(
                 f"{type(self).__name__} cannot be copied or pickled in the middle of an episode: call reset() first"
             )
         return self.__dict__.copy()
-
-    # ------------------------------------------------------------------------------------- a request at a time
 
     def request(self) -> Request:
         """Return what the algorithm asks for now."""
@@ -304,7 +298,7 @@ class Principal:
         """Count rounds of the request; when it is complete, send the algorithm its outcome.
 
         Args:
-            rounds: how many were played.
+            rounds: their number.
             plays: counts of the arms after them; kept, not copied.
             sums: sums of the rewards X of the arms after them, likewise.
         """
@@ -378,7 +372,13 @@ class Stepwise(Principal):
         return twin
 
 
-def _as_code(value: Any) -> str:
+def arguments_of(principal: Principal) -> dict[str, object]:
+    """Return the arguments of a principal's constructor that it keeps as attributes, or in ``parameters``."""
+    kept = vars(principal) | vars(principal).get("parameters", {})
+    return {name: kept[name] for name in inspect.signature(type(principal)).parameters if name in kept}
+
+
+def _as_code(value: object) -> str:
     """Return a parameter as Python code on one line; of a matrix only the shape."""
     if isinstance(value, np.ndarray):
         return f"<array of shape {value.shape}>" if value.ndim > 1 else repr(value.tolist())

@@ -1,4 +1,4 @@
-"""The principals by name, and the one way from what a user gives to what plays: :func:`resolve`.
+"""The principals by name, and :func:`resolve`, which makes a principal from whatever a user gives.
 
 A principal is given as a spec (:mod:`baselines.specs`), as a subclass of ``Principal``, or as an object; agents and
 instances likewise. ``make``, ``simulate``, ``compare``, the benchmark and the command line all come here.
@@ -12,7 +12,7 @@ instances likewise. ``make``, ``simulate``, ``compare``, the benchmark and the c
 import copy
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard, TypeVar
 
@@ -39,10 +39,11 @@ from baselines.scripted.simple import Fixed, Oracle, Zero
 from baselines.specs import Spec, digest, import_member, is_policy, parse, source_files
 from pa_env import IID, Linear
 from pa_env.checks import known, short
+from pa_env.envs import principal_driver
 from pa_env.envs.principal_driver import OfferMaker
 from pa_env.game import Game
 from pa_env.instances import FAMILIES, InstanceLike
-from pa_env.scripted_agents import Agent, AgentLike, make_agent
+from pa_env.scripted_agents import AgentLike, make_agent
 from pa_env.scripted_agents import resolve as check_agent
 from pa_env.trained_agents import load_agent
 
@@ -57,13 +58,13 @@ PRINCIPALS: dict[str, type[Principal]] = {
     )
 }
 PRIVILEGED = {each for each in PRINCIPALS.values() if each.privileged}  # the only classes that are shown the game
-SIZES = ("n_arms", "horizon")  # what every principal is made with
-OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # what a class says of itself, and an object may not
+SIZES = ("n_arms", "horizon")  # parameters of every principal
+OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # attributes of classes, which no object may set
 
 T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
 PrincipalLike = str | OfferMaker | type[OfferMaker] | Any
-AgentGiven = AgentLike | type[Agent]
+Factory = Callable[..., Any]  # a class of principals or other players, or a function that makes one
 
 
 def principals() -> tuple[str, ...]:
@@ -71,10 +72,11 @@ def principals() -> tuple[str, ...]:
     return tuple(PRINCIPALS)
 
 
-def parameters(name: str) -> list[inspect.Parameter]:
+@functools.cache  # tasks ask for them hundreds of times when they are imported
+def parameters(name: str) -> tuple[inspect.Parameter, ...]:
     """Return the parameters of a principal besides ``n_arms`` and ``horizon``."""
     known("principal", name, PRINCIPALS)
-    return [parameter for parameter in _taken_by(PRINCIPALS[name]) if parameter.name not in SIZES]
+    return tuple(parameter for parameter in _taken_by(PRINCIPALS[name]) if parameter.name not in SIZES)
 
 
 def is_trained(spec: str) -> bool:
@@ -83,7 +85,7 @@ def is_trained(spec: str) -> bool:
     return is_policy(place) or (place in PRINCIPALS and issubclass(PRINCIPALS[place], Trained))
 
 
-def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: Any) -> Principal:
+def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: object) -> Principal:
     """Make a principal.
 
     Args:
@@ -93,14 +95,16 @@ def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: Any) 
         horizon: rounds.
         **parameters: of its class.
     """
-    sizes = {"n_arms": n_arms, "horizon": horizon}
     if not isinstance(given, str | type):
         if parameters:
             raise TypeError(f"principal = {short(given)} is made already: leave out {', '.join(parameters)}")
-        return _copy(given, **sizes)
+        return _copy(given, n_arms, horizon)
     spec, factory = _source(given)
     _check_names(spec, [each for each in _taken_by(factory) if each.name not in SIZES], parameters)
-    return _made(spec, factory, sizes | parameters)
+    return _principal(spec, factory, {"n_arms": n_arms, "horizon": horizon} | parameters)
+
+
+principal_driver.CONVERSIONS.append((lambda given: isinstance(given, str | type), make))  # for the agent's seat
 
 
 def resolve(given: PrincipalLike, game: Game) -> Principal:
@@ -114,12 +118,12 @@ def resolve(given: PrincipalLike, game: Game) -> Principal:
     if not isinstance(given, str | type):
         return _copy(given, game.n_arms, game.horizon)
     spec, factory = _source(given)
-    arguments: dict[str, Any] = {"n_arms": game.n_arms, "horizon": game.horizon}
+    arguments: dict[str, object] = {"n_arms": game.n_arms, "horizon": game.horizon}
     if any(parameter.name == "arms" for parameter in _taken_by(factory)):
         if not game.dim:
             raise ValueError(f"{spec} needs linear rewards: pass instance='unit-ball' or a pa_env.Linear")
         arguments["arms"] = game.features[0]
-    return _made(spec, factory, arguments)
+    return _principal(spec, factory, arguments)
 
 
 def offers(given: object) -> bool:
@@ -138,7 +142,7 @@ def as_principal(given: OfferMaker, game: Game) -> Principal:
 
 
 def not_a_principal(given: object) -> TypeError:
-    """Return the error for what can't play."""
+    """Return the error for an object that can't play."""
     return TypeError(
         f"principal = {short(given)} must be a name, a spec, a baselines.Principal or its class, another object or"
         " class with reset, offer and observe, or a model"
@@ -159,7 +163,7 @@ def _copy(given: PrincipalLike, n_arms: int, horizon: int) -> Principal:
     return given.clone() if isinstance(given, Principal) else Stepwise(n_arms, horizon, copy.deepcopy(given))
 
 
-def _source(given: str | type) -> tuple[Spec, Callable[..., Any]]:
+def _source(given: str | type) -> tuple[Spec, Factory]:
     """Return the spec of a principal, or one for a class, and what makes it."""
     if isinstance(given, str):
         spec = parse(given)
@@ -169,23 +173,20 @@ def _source(given: str | type) -> tuple[Spec, Callable[..., Any]]:
     return Spec(given.__name__, "principal", given.__name__, "", {}), given
 
 
-def _made(spec: Spec, factory: Callable[..., Any], arguments: dict[str, Any]) -> Principal:
-    """Call a class or function; what is no ``Principal`` gets those arguments alone that it takes."""
+def _principal(spec: Spec, factory: Factory, arguments: dict[str, Any]) -> Principal:
+    """Make a principal; a class that is no ``Principal`` gets only those arguments that it takes."""
     if isinstance(factory, type) and not issubclass(factory, Principal):
         taken = {parameter.name for parameter in _taken_by(factory)}
-        n_arms, horizon = arguments["n_arms"], arguments["horizon"]
         given = {name: value for name, value in arguments.items() if name in taken}
         maker: Any = _call(spec, factory, given)
-        return Stepwise(n_arms, horizon, maker)
+        return Stepwise(arguments["n_arms"], arguments["horizon"], maker)
     principal: Principal = _call(spec, factory, arguments)
     check_class(principal, factory)
     return principal
 
 
-def resolve_agent(given: AgentGiven) -> AgentLike:
+def resolve_agent(given: AgentLike) -> AgentLike:
     """Make the agent that is given: a spec, a class, or an object."""
-    if isinstance(given, type):
-        return check_agent(given())
     if not isinstance(given, str):
         return check_agent(given)
     spec = parse(given, "agent")
@@ -215,7 +216,7 @@ def resolve_instance(given: InstanceLike) -> InstanceLike:
 
 
 def check_class(principal: Principal, expected: object = None) -> None:
-    """Raise if a principal claims what only classes of this package may: to be shown the game, for instance.
+    """Raise if a principal makes itself privileged, or sets on the object what only its class may set.
 
     Args:
         principal: of a user, or of this package.
@@ -273,7 +274,7 @@ def label(spec: str) -> str:
     return spec if parse(spec).member else describe(spec).label
 
 
-def _factory(spec: Spec) -> Callable[..., Any]:
+def _factory(spec: Spec) -> Factory:
     """Return the class or the function that makes the principal of a spec."""
     if spec.place.endswith(".zip"):
         raise ValueError(
@@ -309,7 +310,7 @@ def _user_object(spec: Spec) -> Any:
     return functools.partial(member, **spec.parameters)
 
 
-def _call(spec: Spec, factory: Callable[..., T], given: dict[str, Any]) -> T:
+def _call(spec: Spec, factory: Callable[..., T], given: Mapping[str, object]) -> T:
     """Call a class with what is given and the parameters of its spec."""
     taken = [parameter for parameter in _taken_by(factory) if parameter.name not in given]
     _check_values(spec, taken)
@@ -319,13 +320,13 @@ def _call(spec: Spec, factory: Callable[..., T], given: dict[str, Any]) -> T:
     return factory(**given, **spec.parameters)
 
 
-def _taken_by(factory: Callable[..., Any]) -> list[inspect.Parameter]:
+def _taken_by(factory: Callable[..., object]) -> list[inspect.Parameter]:
     """Return the parameters of a class or a function that have names."""
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [each for each in inspect.signature(factory).parameters.values() if each.kind not in variadic]
 
 
-def _check_names(spec: Spec, taken: list[inspect.Parameter], given: dict[str, Any]) -> None:
+def _check_names(spec: Spec, taken: list[inspect.Parameter], given: Mapping[str, object]) -> None:
     """Raise if a parameter that is given is not taken."""
     for name in given:
         known(f"parameter of {spec.what} {spec.text.split(',')[0]!r}", name, [parameter.name for parameter in taken])

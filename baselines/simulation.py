@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.episodes import Episodes, Run, log_spaced
-from baselines.registry import SIZES, AgentGiven, PrincipalLike, as_principal, is_object, resolve
+from baselines.registry import SIZES, PrincipalLike, as_principal, is_object, resolve
 from baselines.rl.models import from_sb3, is_model
 from baselines.tasks import Task, settings
 from baselines.tasks import task as task_of
 from pa_env.checks import seed_of, short, whole
 from pa_env.instances import InstanceLike
+from pa_env.scripted_agents import AgentLike
 
 HORIZON = 1000  # unless a principal, a task or the user says otherwise
 
@@ -29,7 +30,7 @@ HORIZON = 1000  # unless a principal, a task or the user says otherwise
 def simulate(
     principal: PrincipalLike,
     instance: InstanceLike | None = None,
-    agent: AgentGiven | None = None,
+    agent: AgentLike | None = None,
     horizon: int | None = None,
     seed: int = 0,
     checkpoints: ArrayLike | None = None,
@@ -72,7 +73,7 @@ def simulate(
         marks = np.unique(np.asarray(checkpoints))
     if not marks.size or marks.dtype.kind not in "iu" or marks[0] < 1 or marks[-1] > horizon:
         raise ValueError(f"checkpoints = {short(checkpoints)} must be integers between 1 and horizon = {horizon}")
-    if is_object(principal):  # it plays itself, so that it can be looked at
+    if is_object(principal):  # it plays itself, so that users can inspect it afterwards
         episodes = Episodes(functools.partial(as_principal, principal), game)
     else:
         episodes = Episodes(functools.partial(resolve, principal), game)
@@ -81,7 +82,7 @@ def simulate(
     return episodes.play(list(seeds_of(seeds, math.inf)), marks.astype(np.int64), trace)
 
 
-def complete(task: str | Task | None, keywords: Mapping[str, Any], principals: Iterable[PrincipalLike]) -> Task:
+def complete(task: str | Task | None, keywords: Mapping[str, object], principals: Iterable[PrincipalLike]) -> Task:
     """Return the setting of a task, or of keywords; agent and instance may be objects.
 
     Args:

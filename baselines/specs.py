@@ -110,7 +110,7 @@ def is_policy(spec: str) -> bool:
     return spec.split(",")[0].endswith(POLICY)
 
 
-def import_member(spec: Spec) -> Any:
+def import_member(spec: Spec) -> object:
     """Import users' code, and return the class, object or function that the spec names in it."""
     path = spec.existing_file()
     try:
@@ -121,7 +121,8 @@ def import_member(spec: Spec) -> Any:
         raise ValueError(f"{spec} can't be imported: {type(error).__name__}: {error}") from error
     if not hasattr(module, spec.member):
         raise ValueError(f"{spec}: {spec.place} has no class {spec.member!r}")
-    return getattr(module, spec.member)
+    member: object = getattr(module, spec.member)
+    return member
 
 
 def source_files(spec: Spec) -> dict[str, Path]:

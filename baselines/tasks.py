@@ -33,11 +33,11 @@ from baselines.exact import LONGEST, N_ARMS
 from baselines.registry import PRINCIPALS, parameters, resolve_agent, resolve_instance
 from baselines.specs import is_policy, parse
 from pa_env.checks import known, short, unknown
-from pa_env.game import Game
+from pa_env.game import Game, GameSettings
 from pa_env.instances import FAMILIES
 from pa_env.kernel.layout import Integers
 from pa_env.kernel.other_agents import Kind
-from pa_env.scripted_agents import AGENTS, ScriptedAgent, make_agent
+from pa_env.scripted_agents import AGENTS, make_agent
 
 DEFAULT_AGENTS = ("empirical-mean", "ols")  # of i.i.d. and of linear rewards: not mentioned in a name
 LOW_REGRET_AGENTS = tuple(name for name, agent in AGENTS.items() if agent.low_regret)
@@ -54,12 +54,17 @@ NAME = re.compile(
 )
 
 
+# Objects or other specs in the place of names: by ("principal", name), ("agent", name) and ("instance", name).
+Objects = Mapping[tuple[str, str], Any]
+NO_OBJECTS: Objects = {}
+
+
 @dataclass(frozen=True)
 class Task:
     """A game, the principals that play it, and on how many seeds."""
 
     name: str
-    probes: str  # what it shows, in one sentence
+    probes: str  # its purpose, in one sentence
     agent: str  # see baselines.specs, as for the next one and the principals
     instance: str
     n_arms: int
@@ -68,12 +73,7 @@ class Task:
     principals: tuple[str, ...]
     seeds: int
     version: int = 1
-    curve: bool = True  # whether runs are scored at checkpoints before the horizon too
-
-    def make_agent(self) -> ScriptedAgent:
-        """The scripted agent with its parameters."""
-        spec = parse(self.agent, "agent")
-        return make_agent(spec.place, **spec.parameters)
+    curve: bool = True  # False: runs are scored at the horizon alone
 
     @property
     def checkpoints(self) -> Integers:
@@ -81,14 +81,8 @@ class Task:
         return log_spaced(self.horizon, 3 if self.horizon <= SHORT else 8) if self.curve else np.array([self.horizon])
 
 
-def settings(task: Task, objects: Mapping[tuple[str, str], Any] | None = None) -> dict[str, Any]:
-    """Return the keyword arguments of a task's game.
-
-    Args:
-        task: the setting.
-        objects: what its agent and instance stand for, if not for what they say: by ("agent", name), for instance.
-    """
-    objects = objects or {}
+def settings(task: Task, objects: Objects = NO_OBJECTS) -> GameSettings:
+    """Return the keyword arguments of a task's game, in which objects take the places of names."""
     agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
     instance = resolve_instance(objects.get(("instance", task.instance), task.instance))
     return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}

@@ -6,8 +6,8 @@ them as text. HTML is escaped by its template, LaTeX by :func:`baselines.benchma
 
 import re
 
-ACTIVE = re.compile(r"[\\`*~$|<&]|\](?=\()|://|www\.|(?<![^\W_])_|_(?![^\W_])")  # what Markdown would interpret
-ENTITIES = {"<": "&lt;", "&": "&amp;"}
+ACTIVE = re.compile(r"[\\`*~$|<&]|\](?=\()|://|www\.|(?<![^\W_])_|_(?![^\W_])")  # in Markdown
+ESCAPES = {"<": "&lt;", "&": "&amp;", "www.": "www\\."}  # of others: a backslash before them
 
 
 def plain(text: str, keep: str = "") -> str:
@@ -31,8 +31,4 @@ def in_markdown(text: str) -> str:
     >>> in_markdown("![x](http://a.b) <b> R_T |")
     '![x\\](http\\://a.b) &lt;b> R_T \\|'
     """
-    return ACTIVE.sub(lambda found: ENTITIES.get(found[0]) or _escape(found[0]), plain(text))
-
-
-def _escape(sign: str) -> str:
-    return "www\\." if sign == "www." else f"\\{sign}"
+    return ACTIVE.sub(lambda sign: ESCAPES.get(sign[0], f"\\{sign[0]}"), plain(text))

@@ -13,16 +13,17 @@ The same seeds give the same bytes. A file is written completely or not at all.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baselines.files import whole_file
 from pa_env.kernel.episodes import TRACE, VECTORS, TraceColumn
-from pa_env.kernel.layout import Floats
+from pa_env.kernel.layout import Floats, Integers
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 ROW_GROUP = 2**16  # rounds that are kept in memory
 PRIVILEGED = ("agent_reward", "regret", "beliefs", "optimal_incentives")
@@ -44,11 +45,11 @@ class Trace:
     """A trace that is being written; :meth:`open` makes one.
 
     Args:
-        writer: a ``pyarrow.parquet.ParquetWriter``.
+        writer: of the file.
         n_arms: K.
     """
 
-    def __init__(self, writer: Any, n_arms: int) -> None:
+    def __init__(self, writer: "pq.ParquetWriter", n_arms: int) -> None:
         self.writer, self.n_arms = writer, n_arms
         self.rows: Floats = np.empty((ROW_GROUP, TRACE + len(VECTORS) * n_arms))
         self.seeds = np.empty(ROW_GROUP, np.int64)
@@ -81,7 +82,7 @@ class Trace:
         import pyarrow as pa
 
         rows, n_arms = self.rows[: self.filled], self.n_arms
-        table: dict[str, Any] = {"seed": self.seeds[: self.filled]}
+        table: dict[str, Integers | Floats | pa.Array] = {"seed": self.seeds[: self.filled]}
         for column in TraceColumn:
             name, values = column.name.lower(), np.ascontiguousarray(rows[:, column])
             table[name] = values.astype(np.int64) if name in INTEGERS else values

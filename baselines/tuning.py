@@ -1,12 +1,13 @@
 """Search for the parameters of our own principals, one set for all sizes, with Optuna.
 
-A task is a list of settings; the loss is the mean over them of R_T / reference, each R_T a mean over a few runs, or of
-R_T^oracle, the least of which means the most utility, against agents that do not act on the beliefs behind R_T. Much of
-it is luck, and the best of many trials was lucky: so the finalists, the best few and the shipped defaults, play again
-on four times as many new seeds, and the best of these is the result. Optuna keeps the search in an SQLite file: it can
-be killed at any time, and goes on when it is run again with the same storage; with another space, other settings or
-another version of the package it begins anew, beside the old one. It plays seeds from 10**6 on, the finalists from 2 *
-10**6 on; parameters are compared on the seeds below, which neither ever sees.
+A task is a list of settings. Its loss is the mean over them of R_T / reference, where R_T is a mean over a few runs;
+against agents that do not act on the beliefs behind R_T it is R_T^oracle, the least of which means the most utility. A
+loss is noisy, and the best of many trials was also lucky. So the finalists, which are the best few and the shipped
+defaults, play again on four times as many new seeds, and the best of these is the result.
+
+Optuna keeps the search in an SQLite file. It can be killed at any time, and goes on when it is run again with the same
+storage. With another space, other settings or another version of the package it begins anew, beside the old one. It
+plays seeds from 10**6 on, and the finalists from 2 * 10**6 on; parameters are compared on the seeds below.
 
 >>> from baselines.tuning import TASKS
 >>> TASKS["short"][0]
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 TUNING_SEEDS = 10**6
 FINAL_SEEDS = 2 * 10**6
 EVALUATION_SEEDS = 0
-FINALISTS, FINAL_RUNS = 5, 4  # how many, and how many times as many runs
+FINALISTS, FINAL_RUNS = 5, 4  # their number, and the factor of their runs
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def loss(
 
 
 def study_name(principal: str, task: str) -> str:
-    """What the trials of a search have in common, so that no search goes on from the trials of another."""
+    """Return a name that other searched parameters, settings or versions do not have, so that trials never mix."""
     searched = repr((SPACES[principal], TASKS[task], pa_env.__version__))
     return f"{principal} {task} {hashlib.sha256(searched.encode()).hexdigest()[:8]}"
 

@@ -110,14 +110,14 @@ def copy_seeds(seed: object, copies: int) -> list[int | None] | None:
 
 
 def numbers(argument: str, value: object, how_many: str = "") -> Floats:
-    """``value`` as a float64 array; integers, floats and booleans of any shape are accepted."""
+    """``value`` as a contiguous float64 array; integers, floats and booleans of any shape are accepted."""
     try:
         array = np.asarray(value)
     except ValueError:  # ragged nested lists
         array = np.asarray(None)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{argument} = {short(value)} must be numbers{how_many}")
-    return array.astype(np.float64)
+    return array.astype(np.float64, order="C")
 
 
 def integers(argument: str, value: object, size: int, below: int, ignored: NDArray[np.bool_] | None = None) -> Integers:
@@ -163,15 +163,16 @@ def vectors(argument: str, value: object, n_arms: int | None = None) -> Floats:
 
 def offers(argument: str, value: Any, shape: tuple[int, ...]) -> Floats:
     """Incentives as a contiguous float64 array of this shape; whether they are in range is checked by the kernel."""
-    if type(value) is not np.ndarray or value.dtype is not FLOAT64:
+    if type(value) is not np.ndarray or value.dtype is not FLOAT64 or not value.flags.c_contiguous:
         value = numbers(argument, value, f", one for each of {shape[-1]} arms")
-    actual = value.shape
-    if actual != shape:
-        if shape[0] != 1 or actual != shape[1:]:
-            expected = shape[1:] if shape[0] == 1 else shape
-            raise ValueError(f"{argument} has shape {actual}, but must have one number for each arm: {expected}")
-        value = value[None]
-    return value if value.flags.c_contiguous else np.ascontiguousarray(value)
+    array: Floats = value
+    actual = array.shape
+    if actual == shape:
+        return array
+    if shape[0] != 1 or actual != shape[1:]:
+        expected = shape[1:] if shape[0] == 1 else shape
+        raise ValueError(f"{argument} has shape {actual}, but must have one number for each arm: {expected}")
+    return array[None]
 
 
 def bad_offer(argument: str, array: Floats, bad: int, most: float) -> ValueError:

@@ -121,8 +121,9 @@ class Game(GameState):
         if which is not None:
             playing = checks.vector("which", which, BOOL, self.copies).astype(np.int64)
             results.fill(0.0)
-        asked = self._python.all if which is None else np.flatnonzero(which).tolist()
-        if self._python.agents:
+        python = self._python if self._python.agents else None
+        if python is not None:
+            asked = python.all if which is None else np.flatnonzero(which).tolist()
             forced = self._ask(offered, forced, asked)
         code = _STEP.get(self._kind)
         if code is None:
@@ -130,8 +131,8 @@ class Game(GameState):
         bad = code(self.arrays, offered, forced, playing, results)
         if bad >= 0:
             raise self._error(bad, offered, forced)
-        if self._python.agents:
-            self._python.learn(results, offered, asked)
+        if python is not None:
+            python.learn(results, offered, asked)
         return results
 
     def _error(self, bad: int, offers: Floats, forced: Integers = DEFAULT) -> ValueError:
@@ -158,8 +159,8 @@ class Game(GameState):
         self._call(ask, offers, answers)
         if not np.isfinite(self.arrays.arms[i, MEAN]).all():
             return ValueError(
-                f"means = {short(self.arrays.arms[i, MEAN].tolist())} before round {t}: learn must keep them finite, and stay"
-                " within the bounds of its arrays"
+                f"means = {short(self.arrays.arms[i, MEAN].tolist())} before round {t}: learn must keep them finite,"
+                " and stay within the bounds of its arrays"
             )
         if answers[i] == OUT_OF_BOUNDS:
             return ValueError(

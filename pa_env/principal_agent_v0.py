@@ -159,9 +159,9 @@ class PrincipalAgentAEC(AECEnv[str, Floats32, Any]):
 
     def _answer(self, action: Any) -> None:
         self._arms[0] = arm = arm_index("arm", action, self.game.n_arms)
-        row = self.game.play(self._offers, self._arms)[0]
-        info = round_info(row)
-        self.rewards = {PRINCIPAL: info["utility"], AGENT: float(row[AGENT_REWARD] + self._offers[0, arm])}
+        results = self.game.play(self._offers, self._arms)
+        info = round_info(results)
+        self.rewards = {PRINCIPAL: info["utility"], AGENT: float(results[0, AGENT_REWARD] + self._offers[0, arm])}
         self._cumulative_rewards = self.rewards.copy()  # both have moved since they were rewarded last
         self.infos = {PRINCIPAL: info, AGENT: info | {"optimal_incentives": info["optimal_incentives"].copy()}}
         self._left -= 1

@@ -21,6 +21,7 @@ for, or ``NO_ARM``. It keeps what it must remember in ``memory``, a vector of fl
 """
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,10 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
         function: the rule.
         trusted: do not check that it stays within the bounds of its arrays, for rules that were tested for it.
     """
+    if len(inspect.signature(function).parameters) != len(RULE.args):
+        raise TypeError(
+            f"rule = {short(function)} must be a function rule(memory, plays, sums, arm, reward, offer) -> target"
+        )
     rule: Rule = compile_function(function, RULE, None if trusted else guarded_rule)
     if trusted:
         _trusted.add(rule)

@@ -337,13 +337,14 @@ class Agent(Protocol):
     def choose(self, incentives: NDArray[np.float64]) -> int:
         """The arm to play on this offer."""
 
-    def learn(self, arm: int, reward: float, paid: float) -> None:
-        """Observe the reward R of the arm just played (without the incentive), and the incentive; ``paid`` may be
-        left out.
+    @property  # so that both forms are of this type
+    def learn(self) -> Callable[..., object]:
+        """``learn(arm, reward)`` observes the reward R of the arm just played, without the incentive;
+        ``learn(arm, reward, paid)`` observes the incentive too.
         """
 
 
-AgentLike = str | ScriptedAgent | CompiledAgent | Agent  # what ``agent=`` takes
+AgentLike = str | ScriptedAgent | CompiledAgent | Agent | type[Agent]  # what ``agent=`` takes
 
 
 def agents() -> tuple[str, ...]:
@@ -384,9 +385,9 @@ def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
     # `means` may be set by reset only: the game looks for it then.
     missing = [name for name in ("reset", "choose", "learn") if not callable(getattr(agent, name, None))]
     if isinstance(agent, ScriptedAgent | CompiledAgent) or not missing:
-        return agent
+        return agent() if isinstance(agent, type) else agent
     raise TypeError(
         f"agent = {short(agent)} must be a name ({', '.join(AGENTS)}), a policy file, the result of"
-        " pa_env.make_agent, a pa_env.CompiledAgent, or an object with reset, choose, learn and means; it lacks"
-        f" {', '.join(missing)}"
+        " pa_env.make_agent, a pa_env.CompiledAgent, or an object or a class with reset, choose, learn and means; it"
+        f" lacks {', '.join(missing)}"
     )

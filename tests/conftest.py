@@ -1,11 +1,14 @@
 """What every test shares: Hypothesis runs the same examples each time, helper modules can be imported, and each
 compiled function is compiled once, not once in every worker."""
 
+import contextlib
 import gc
+import hashlib
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -37,44 +40,78 @@ def _rules() -> None:
         principal.request()
 
 
-def _simulation(principal: str, instance: str = "uniform", agent: str = "empirical-mean") -> Callable[[], None]:
+def _games(principal: str, instance: str, agent: str) -> Callable[[], None]:
     def play() -> None:
         import baselines
+        from pa_env.game import Game
 
         baselines.simulate(principal, instance, agent, horizon=60)
         baselines.simulate(principal, instance, agent, horizon=60, seeds=range(2))
+        game = Game(instance=instance, agent=agent)
+        game.begin([1])
+        game.hold([0.0] * game.n_arms, 1)
+        game.play([0.0] * game.n_arms)
 
     return play
 
 
-# What takes long to compile: the kernel is compiled for each kind of game. The longest parts of a stage come first, and
-# share no function that is not compiled in the stage before.
-STAGES: tuple[dict[str, Callable[[], None]], ...] = (
-    {"iid": _simulation("oracle"), "rules": _rules},
-    {
-        "linear": _simulation("c-ipa", "unit-ball", "ols"),
-        "exploring": _simulation("profit-target", agent="exploratory"),
-        "other agents": _simulation("profit-target", agent="logit"),
-        "episodes": _simulation("profit-target"),
-    },
-)
+# What takes long to compile: the kernel is compiled for each kind of game.
+PARTS: dict[str, Callable[[], None]] = {
+    "i.i.d.": _games("profit-target", "uniform", "empirical-mean"),
+    "linear": _games("c-ipa", "unit-ball", "ols"),
+    "exploring": _games("profit-target", "uniform", "exploratory"),
+    "linear, exploring": _games("c-ipa", "unit-ball", "exploratory"),
+    "other agents": _games("profit-target", "uniform", "logit"),
+    "linear, other agents": _games("c-ipa", "unit-ball", "logit"),
+    "rules": _rules,
+}
+
+
+def _share_compilation(folder: Path) -> None:
+    """Let one worker compile a function while others that want it wait, and then load it from the cache."""
+    from filelock import FileLock, Timeout
+
+    from pa_env.kernel.compiling import StampedCache
+
+    load, save, compiling = StampedCache.load_overload, StampedCache.save_overload, dict[str, FileLock]()
+
+    def name_of(cache: StampedCache, signature: Any) -> str:
+        try:
+            place = cache.cache_path
+        except Exception:  # of a function that was not read from a file: it is not kept
+            return ""
+        function = f"{cache._function.__qualname__} {cache._function.__code__.co_firstlineno}"
+        return hashlib.sha256(f"{place} {function} {signature}".encode()).hexdigest()
+
+    def load_overload(cache: StampedCache, sig: Any, target_context: Any) -> Any:
+        loaded, name = load(cache, sig, target_context), name_of(cache, sig)
+        if loaded is None and name and name not in compiling:
+            compiling[name] = FileLock(folder / name)
+            with contextlib.suppress(Timeout):  # another could not compile it, and keeps the lock
+                compiling[name].acquire(timeout=30)
+            loaded = load(cache, sig, target_context)
+            if loaded is not None:
+                compiling.pop(name).release()
+        return loaded
+
+    def save_overload(cache: StampedCache, sig: Any, data: Any) -> None:
+        save(cache, sig, data)
+        if (lock := compiling.pop(name_of(cache, sig), None)) is not None:
+            lock.release()
+
+    StampedCache.load_overload, StampedCache.save_overload = load_overload, save_overload  # type: ignore[method-assign]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_once(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With several workers: each part is compiled by one of them, while the others compile another or wait."""
+    """With several workers: each of them compiles the next part that nobody has begun, until all are begun."""
     if not hasattr(request.config, "workerinput"):
         return
-    from filelock import FileLock, Timeout
-
     shared = tmp_path_factory.getbasetemp().parent
-    for parts in STAGES:
-        waiting = list(parts)
-        for blocking in (False, True):
-            for part in list(waiting):
-                try:
-                    with FileLock(shared / f"{part}.lock", blocking=blocking):
-                        parts[part]()
-                    waiting.remove(part)
-                except Timeout:  # another worker is at it
-                    continue
+    _share_compilation(shared)
+    for part, play in PARTS.items():
+        try:
+            (shared / part).touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        play()

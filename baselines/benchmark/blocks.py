@@ -8,10 +8,10 @@ import functools
 import hashlib
 import re
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from baselines.episodes import Episodes
 from baselines.registry import resolve
 from baselines.specs import is_user_code
-from baselines.tasks import Task, settings
+from baselines.tasks import NO_OBJECTS, Objects, Task, settings
 from pa_env.checks import short
 from pa_env.kernel.layout import NOT_ALWAYS, SCORES
 
@@ -31,9 +31,6 @@ ROUNDS = 2**18  # of a block, at most, unless one episode alone has more
 LONGEST_NAME = 80  # of a task or a principal in a file's name
 LABELS = ("task", "principal", "agent", "instance")
 OF_ARMS = ("plays", "offers", "optimal_incentives")  # columns with a list of n_arms
-# What names in a block stand for, by ("principal", name), ("agent", ...) or ("instance", ...): objects, or other specs.
-Objects = Mapping[tuple[str, str], Any]
-NO_OBJECTS: Objects = {}
 
 
 @dataclass(frozen=True)
@@ -58,12 +55,12 @@ class Block:
         return f"{file_name(self.task.name)}--{file_name(self.principal)}--{self.seeds[0]}"
 
     @property
-    def own(self) -> tuple[str, ...]:
-        """If it runs users' own code: the specs of the principal and of users' own agent and instance; else empty."""
+    def user_specs(self) -> tuple[str, ...]:
+        """Specs of the principal and of users' agent and instance, if any of the three is users' code; else empty."""
         others = [spec for spec in (self.task.agent, self.task.instance) if is_user_code(spec)]
         return (self.principal, *others) if others or is_user_code(self.principal) else ()
 
-    def labels(self) -> dict[str, Any]:
+    def labels(self) -> dict[str, str | int]:
         """The columns that are the same in every row."""
         task = self.task
         named = (task.name, self.principal, task.agent, task.instance)
@@ -72,7 +69,7 @@ class Block:
 
 
 def blocks_of(task: Task, principal: str, seeds: Sequence[int]) -> Iterator[Block]:
-    """The seeds in blocks; the last may be a part of one."""
+    """Yield blocks of these seeds, the last of which may be shorter."""
     size = 2 ** max(0, (ROUNDS // task.horizon).bit_length() - 1)
     for first in range(0, len(seeds), size):
         yield Block(task, principal, seeds[first : first + size])
@@ -84,11 +81,8 @@ def file_name(name: str) -> str:
     A hash is appended if characters had to be replaced, or are capitals.
     """
     readable = re.sub(r"[^\w.,=+-]", "_", name, flags=re.ASCII)[-LONGEST_NAME:]
-    return readable if readable == name.lower() else f"{readable}~{_hash(name)}"
-
-
-def _hash(name: str) -> str:
-    return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
+    code = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:8]
+    return readable if readable == name.lower() else f"{readable}~{code}"
 
 
 class BlockResult(NamedTuple):
@@ -115,8 +109,8 @@ def play(block: Block, objects: Objects = NO_OBJECTS) -> "pa.Table":
     """The runs of a block, a row for each seed and checkpoint.
 
     Args:
-        block: what is played.
-        objects: what specs stand for, if not for what they say.
+        block: to be played.
+        objects: in the place of specs.
     """
     import pyarrow as pa
 
@@ -137,7 +131,7 @@ def play_bytes(block: Block, objects: Objects = NO_OBJECTS) -> bytes:
     return as_parquet(play(block, objects))
 
 
-def _column(values: NDArray[Any]) -> "pa.Array":
+def _column(values: NDArray[np.generic]) -> "pa.Array":
     """A vector for a table. PyArrow's own conversions import pandas, which takes a fourth of a process's start."""
     import pyarrow as pa
 

@@ -111,7 +111,7 @@ def offers(summary: pd.DataFrame, paid: pd.DataFrame, styles: Styles) -> Figure:
         payment = paid[paid["principal"] == principal]
         needed, offer = payment["needed"].clip(upper=top), payment["offer"].clip(upper=top)
         axes.plot(payment["rounds"], needed, "o", color="none", markeredgecolor=INK, markersize=3.5)
-        axes.plot(payment["rounds"], offer, ".-", color=styles[principal].colour, linewidth=1.8, markersize=3)
+        axes.plot(payment["rounds"], offer, ".-", color=styles[principal].color, linewidth=1.8, markersize=3)
         axes.set_title(short_label(principal).replace(",", ",\n"), fontsize="small")
         if payment["offer"].isna().all():
             axes.text(0.5, 0.5, "offers nothing", ha="center", va="center", transform=axes.transAxes, color=INK)
@@ -179,7 +179,7 @@ def heat_map(
             is not played.
         title: of the figure.
         marks: by title, what is added to the numbers of its panel, of the same shape; None: nothing.
-        label: what the numbers are.
+        label: of the scale.
     """
     tallest, widest = (max(panel.shape[axis] for panel in panels.values()) for axis in (0, 1))
     size = ((3.6 + 0.52 * widest) * len(panels), 1.6 + 0.3 * tallest)

@@ -1,17 +1,18 @@
 """Play users' principals again where no game is: only offers and observations pass through a pipe.
 
 Python can't keep code from looking for the game in its own process (``gc.get_objects()``, frames). A principal that did
-so makes other offers here, where there is nothing to find, and so does one that changed its scores.
+so makes other offers here, where there is nothing to find; one that changed its scores has other scores here.
 """
 
 import queue
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from baselines.benchmark.blocks import Block, BlockResult, read_table
 from baselines.benchmark.pool import Worker
+from baselines.principal import Principal
 from baselines.registry import resolve
 from baselines.specs import is_user_code
 from baselines.tasks import settings
@@ -19,11 +20,11 @@ from pa_env.checks import UNBOUNDED
 from pa_env.game import Game
 from pa_env.kernel.layout import ARM, REWARD, SCORES, Floats
 
-_PLAYING: list[Any] = []  # the principal of this process, if it is one of those
+_PLAYING: list[Principal] = []  # the principal of this process, if it is one of those
 
 
 class Sizes(NamedTuple):
-    """What a principal may know of a game before it begins, under the names that a game has for it."""
+    """Facts about a game that a principal may know before it begins, under the names that a game has for them."""
 
     n_arms: int
     horizon: int
@@ -60,14 +61,14 @@ def _difference(block: Block, data: bytes, timeout: float) -> str | None:
     worker, row = Worker(inbox), 0
     inbox.get()  # it has started
 
-    def ask(function: Callable[..., bytes], *arguments: Any) -> Floats:
+    def ask(function: Callable[..., bytes], *arguments: object) -> Floats:
         worker.ask(timeout, function, *arguments)
         data, why = worker.answer(inbox.get(timeout=timeout)[1] or b"")
         if data is None:
             raise ValueError(why)
         return np.frombuffer(data)
 
-    game = Game(**settings(block.task), max_incentive=UNBOUNDED, observe=False)
+    game = Game(**(settings(block.task) | {"max_incentive": UNBOUNDED}), observe=False)
     try:
         for seed in block.seeds:
             game.begin(seeds=[seed])

@@ -1,4 +1,4 @@
-"""``benchmark.json`` in a folder of results: the versions, tasks and principals behind them, so that no others mix."""
+"""``benchmark.json`` in a folder of results: the versions, tasks and principals behind them, which must not mix."""
 
 import ast
 import functools
@@ -16,17 +16,18 @@ from baselines.specs import digest
 from baselines.tasks import Task
 from pa_env.checks import short
 
+Notes = dict[str, Any]  # the manifest, or a part of it
 FORMAT = 3
 OLD = " (a file for each seed; it can't be read any more)"  # formats 1 and 2
 LIBRARIES = ("numpy", "numba", "scipy")  # on which results depend
 SETTING = ("version", "agent", "instance", "n_arms", "dim", "horizon", "curve")  # of a task
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Notes:
     """Read the manifest; raise if it is damaged, or of another format."""
     try:
         refuse_special(path)
-        notes: dict[str, Any] = json.loads(path.read_text())
+        notes: Notes = json.loads(path.read_text())
         wrong = _wrong(notes) if notes["format"] == FORMAT else None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         wrong = repr(error)
@@ -37,7 +38,7 @@ def read(path: Path) -> dict[str, Any]:
     return notes
 
 
-def load_or_create(path: Path, overwrite: bool) -> dict[str, Any]:
+def load_or_create(path: Path, overwrite: bool) -> Notes:
     """Return the stored manifest, or a fresh one if none exists or ``overwrite`` is set and versions differ."""
     ours = versions()
     fresh = {"format": FORMAT, **ours, "python": sys.version.split()[0], "commands": [], "tasks": {}, "principals": {}}
@@ -54,14 +55,14 @@ def load_or_create(path: Path, overwrite: bool) -> dict[str, Any]:
     return notes
 
 
-def task_entry(task: Task, described: Mapping[str, Description]) -> dict[str, Any]:
+def task_entry(task: Task, described: Mapping[str, Description]) -> Notes:
     """The entry of a task without its seeds: its setting, and labels and digests of users' code in it."""
-    own = {spec: described[spec] for spec in (task.agent, task.instance) if spec in described}
-    named = {spec: {"label": facts.label, "digest": facts.digest} for spec, facts in own.items()}
+    facts = {spec: described[spec] for spec in (task.agent, task.instance) if spec in described}
+    named = {spec: {"label": each.label, "digest": each.digest} for spec, each in facts.items()}
     return {name: getattr(task, name) for name in SETTING} | {"own": named}
 
 
-def principal_entry(spec: str, described: Description, notes: Mapping[str, Any]) -> dict[str, Any]:
+def principal_entry(spec: str, described: Description, notes: Notes) -> Notes:
     """The entry of a principal: its digest, and its label, which no other has."""
     taken = {entry["label"] for other, entry in notes.items() if other != spec}
     return {"label": spec if described.label in taken else described.label, "digest": described.digest}
@@ -72,9 +73,9 @@ def _other(path: Path, theirs: str, ours: object) -> StoreError:
     return StoreError(f"{path.parent} has results of {theirs}, and this is {ours}: name a new folder by --out")
 
 
-def _wrong(notes: dict[str, Any]) -> str | None:
+def _wrong(notes: Notes) -> str | None:
     """The first thing that is of the wrong type."""
-    kinds: list[tuple[Any, type]] = [(notes[name], str) for name in (*versions(), "python")]
+    kinds: list[tuple[object, type]] = [(notes[name], str) for name in (*versions(), "python")]
     kinds += [(notes["commands"], list), *((command, str) for command in notes["commands"])]
     kinds += [(notes["tasks"], dict), (notes["principals"], dict)]
     kinds += [(task[name], int) for task in notes["tasks"].values() for name in ("version", "seeds", "horizon")]

@@ -1,6 +1,6 @@
 """One HTML page of a benchmark that needs nothing but itself: sortable tables, curves to point at, figures.
 
-What comes from users is escaped: by the template, and labels once more for plotly, which reads tags and TeX in them.
+Texts of users are escaped by the template, and labels once more for plotly, which reads tags and TeX in them.
 """
 
 import base64
@@ -10,11 +10,12 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from baselines.benchmark import figures, standings, tables
+from baselines.benchmark.statistics import Row
 from baselines.pictures import REST, Styles
 
 DASHES = {"solid": "solid", "dashed": "dash", "dashdot": "dashdot", "dotted": "dot"}  # matplotlib's -> plotly's
@@ -22,7 +23,7 @@ CAPTIONS = {"overview": standings.OVERVIEW, "verdict": standings.VERDICT}
 
 
 class Opening(NamedTuple):
-    """What the page opens with."""
+    """The beginning of the page."""
 
     facts: Mapping[str, str]
     verdicts: pd.DataFrame
@@ -42,8 +43,8 @@ def page(
     """The page.
 
     Args:
-        opening: what it opens with.
-        about: what each task is.
+        opening: its beginning.
+        about: a description of each task.
         summary: from :func:`baselines.benchmark.summaries.summarise`.
         lines: curves by task and score, "utility" per round and "regret".
         images: PNGs by task and name. Those of curves are shown until plotly has drawn them.
@@ -85,7 +86,7 @@ def as_text(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+def _row(row: Row) -> dict[str, object]:
     """A row of a table: its kind, and for each cell the value to sort by (empty if unknown), its text, its interval."""
     cells = [(row["principal"], tables.name(row), ""), (row["seeds"], row["seeds"], "")]
     for score in tables.HEADINGS:
@@ -95,7 +96,7 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": "privileged" if row["privileged"] else "best" if best else "", "cells": cells}
 
 
-def utility_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, Any]:
+def utility_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, object]:
     """Utility per round against t of one task as a plotly figure (data and layout)."""
     data, bands = _traces(summary, curves, styles)
     for i, ends in bands.items():
@@ -105,9 +106,9 @@ def utility_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) 
 
 def _traces(
     summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles
-) -> tuple[list[dict[str, Any]], dict[int, list[float]]]:
+) -> tuple[list[dict[str, object]], dict[int, list[float]]]:
     """Lines, and bands for the best, without their heights: those come by their places among the traces."""
-    data: list[dict[str, Any]] = []
+    data: list[dict[str, object]] = []
     bands: dict[int, list[float]] = {}
     for principal in summary["principal"]:
         line = curves[curves["principal"] == principal]
@@ -117,17 +118,17 @@ def _traces(
         if style != REST and line["low"].notna().all():
             bands[len(data)] = high + low[::-1]
             band = {"x": t + t[::-1], "fill": "toself", "opacity": 0.15, "line": {"width": 0}}
-            data.append(shared | band | {"fillcolor": style.colour, "hoverinfo": "skip", "showlegend": False})
-        look = {"color": style.colour, "dash": DASHES[style.dash], "width": 1 if style == REST else 2}
+            data.append(shared | band | {"fillcolor": style.color, "hoverinfo": "skip", "showlegend": False})
+        look = {"color": style.color, "dash": DASHES[style.linestyle], "width": 1 if style == REST else 2}
         data.append(shared | {"x": t, "y": mean, "line": look, "hovertemplate": "t = %{x:,}: %{y:,.5g}"})
     return data, bands
 
 
-def _layout(score: str, kind: str) -> dict[str, Any]:
-    """The layout of curves against t, which has a logarithmic axis; that of the score is of a ``kind``."""
+def _layout(score: str, kind: str, span: list[float] | None = None) -> dict[str, object]:
+    """The layout of curves against t, which has a logarithmic axis; that of the score is of a ``kind``, over a span."""
     return {
         "xaxis": {"type": "log", "title": {"text": "rounds played t"}},
-        "yaxis": {"type": kind, "title": {"text": score}},
+        "yaxis": {"type": kind, "title": {"text": score}} | ({"range": span} if span else {}),
         "legend": {"tracegroupgap": 0, "orientation": "h", "y": -0.2},
         "hovermode": "closest",
         "hoverlabel": {"namelength": -1},
@@ -135,7 +136,7 @@ def _layout(score: str, kind: str) -> dict[str, Any]:
     }
 
 
-def regret_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, Any]:
+def regret_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -> dict[str, object]:
     """R_t against t of one task as a plotly figure (data and layout), with buttons for its axes."""
     data, bands = _traces(summary, curves, styles)
     span = _logarithmic_span(summary, curves)
@@ -153,9 +154,7 @@ def regret_figure(summary: pd.DataFrame, curves: pd.DataFrame, styles: Styles) -
     ]
     for i, ends in views[start][1].items():
         data[i]["y"] = ends
-    layout = _layout("regret R_t", "log" if start else "linear")
-    if start:
-        layout["yaxis"]["range"] = span
+    layout = _layout("regret R_t", "log" if start else "linear", span)
     place = {"type": "buttons", "direction": "right", "x": 0, "y": 1.15, "xanchor": "left"}
     layout["updatemenus"] = [{"buttons": buttons, "active": start, **place}]
     return {"data": data, "layout": layout}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from baselines.benchmark import pool
 from baselines.benchmark.blocks import Block, blocks_of, episodes_of
@@ -31,9 +31,9 @@ def make_plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int 
     estimated.
 
     Args:
-        tasks: what is played.
+        tasks: to be played.
         principals: specs for every task, or none for each task's own.
-        seeds: how many, or None for each task's own.
+        seeds: a number, or None for each task's own.
     """
     if seeds is not None:
         whole("seeds", seeds, 1)
@@ -44,18 +44,18 @@ def make_plan(tasks: Sequence[Task], principals: Sequence[str] = (), seeds: int 
     ]
     groups: dict[tuple[str, ...], list[Block]] = {}
     for first, *_ in parts:
-        groups.setdefault(tuple(parse(spec).place for spec in first.own if is_user_code(spec)), []).append(first)
+        groups.setdefault(tuple(parse(spec).place for spec in first.user_specs if is_user_code(spec)), []).append(first)
     described: dict[str, Description] = {}
-    for own, blocks in groups.items():
+    for places, blocks in groups.items():
         try:
-            described |= _described(pool.call(TIMEOUT, _look, blocks)) if own else _look(blocks)
+            described |= _described(pool.call(TIMEOUT, _look, blocks)) if places else _look(blocks)
         except ChildProcessError as error:
             named = ", ".join(dict.fromkeys(block.principal for block in blocks))
             raise ValueError(f"{named} can't play task {blocks[0].task.name}: {error}") from error
     return Plan([block for each in zip_longest(*parts) for block in each if block is not None], described)
 
 
-def _described(answer: dict[str, Any]) -> dict[str, Description]:
+def _described(answer: dict[str, tuple[str, str | None, dict[str, str]]]) -> dict[str, Description]:
     """The descriptions that a process sent."""
     return {
         spec: Description(label, digest, {name: Path(path) for name, path in files.items()})
@@ -65,13 +65,13 @@ def _described(answer: dict[str, Any]) -> dict[str, Description]:
 
 def _look(blocks: Sequence[Block]) -> dict[str, Description]:
     """Describe what the specs of blocks name; raises if a principal can't play."""
-    found: dict[str, Description] = {}
+    described: dict[str, Description] = {}
     for block in blocks:
         # The principal last: an agent may have the same name.
         named = ((block.task.agent, "agent"), (block.task.instance, "instance"), (block.principal, "principal"))
         try:
             episodes_of(block).begin(block.seeds[0])
-            found |= {
+            described |= {
                 spec: describe(spec, what)
                 for spec, what in named
                 if what == "principal" or is_user_code(spec) or is_policy(spec)
@@ -79,10 +79,10 @@ def _look(blocks: Sequence[Block]) -> dict[str, Description]:
         except (Exception, SystemExit) as error:
             why = str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
             raise ValueError(f"{block.principal} can't play task {block.task.name}: {why}") from error
-    return found
+    return described
 
 
-def own_task(agent: str | None, instance: str, n_arms: int | None, horizon: int, dim: int | None) -> Task:
+def custom_task(agent: str | None, instance: str, n_arms: int | None, horizon: int, dim: int | None) -> Task:
     """The task of a setting, of which agent and instance may be users' own (their specs).
 
     Args:
@@ -96,8 +96,8 @@ def own_task(agent: str | None, instance: str, n_arms: int | None, horizon: int,
     if agent is not None and not (is_user_code(agent) or is_policy(agent)):
         known("agent", parse(agent, "agent").place, AGENTS)
     named = (agent, instance, n_arms, dim)
-    own = is_user_code(instance) or (agent is not None and is_user_code(agent))
-    labels, K, d = pool.call(TIMEOUT, _measure, *named) if own else _measure(*named)
+    users = is_user_code(instance) or (agent is not None and is_user_code(agent))
+    labels, K, d = pool.call(TIMEOUT, _measure, *named) if users else _measure(*named)
     return setting(agent or DEFAULT_AGENTS[bool(d)], instance, K, horizon, 1.0, d, labels)
 
 

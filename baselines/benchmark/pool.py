@@ -28,20 +28,21 @@ from typing import Any
 
 import cloudpickle
 
-from baselines.benchmark.blocks import Block, BlockResult, Objects, play_bytes, result_of
+from baselines.benchmark.blocks import Block, BlockResult, play_bytes, result_of
 from baselines.files import StoreError
+from baselines.tasks import Objects
 
 STARTS = 3  # consecutive workers that may die at start-up
 DEATHS = 3  # workers that may die with the same block
 TIMEOUTS = 2  # blocks of the same principal that may take too long
 NONCE = 16  # bytes
 FORKS = sys.platform == "linux"  # elsewhere libraries may not survive a fork
-DONE, FAILED = b"+", b"-"  # what follows the nonce: a value, or a traceback
+DONE, FAILED = b"+", b"-"  # after the nonce; a value or a traceback follows
 CANNOT_START = (
     "worker processes die as soon as they start: is memory short? What was done is kept, and the same command goes on"
     " from there"
 )
-Group = tuple[str, ...]  # whose blocks may share a process: see Block.own
+Group = tuple[str, ...]  # whose blocks may share a process: see Block.user_specs
 Pipe = multiprocessing.connection.Connection
 
 
@@ -54,7 +55,7 @@ class Worker:
 
     def __init__(self, inbox: "queue.SimpleQueue[tuple[Worker, bytes | None]]") -> None:
         self.started, self.deadline, self._nonce = False, math.inf, b""
-        context: Any = multiprocessing.get_context("forkserver" if FORKS else "spawn")
+        context = multiprocessing.get_context("forkserver") if FORKS else multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
         if FORKS:
@@ -73,7 +74,7 @@ class Worker:
                 inbox.put((self, self._pipe.recv_bytes()))
         inbox.put((self, None))
 
-    def ask(self, timeout: float, function: Callable[..., bytes], *arguments: Any) -> None:
+    def ask(self, timeout: float, function: Callable[..., bytes], *arguments: object) -> None:
         """Let it call a function within ``timeout`` seconds."""
         self._nonce, self.deadline = secrets.token_bytes(NONCE), time.monotonic() + timeout
         with contextlib.suppress(OSError):  # it has died, which the inbox tells
@@ -117,7 +118,7 @@ def _without_main() -> Iterator[None]:
 def _serve(pipe: Pipe) -> None:
     """Answer what is asked, always in the same folder; end with the process that asks, and not by Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the process that asks
-    os.dup2(2, 1)  # what principals print is no output of the command
+    os.dup2(2, 1)  # principals print to stderr: stdout is the command's
     asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -142,7 +143,7 @@ def _serve(pipe: Pipe) -> None:
             pipe.send_bytes(message[:NONCE] + answer)
 
 
-def call(timeout: float, function: Callable[..., Any], *arguments: Any) -> Any:
+def call(timeout: float, function: Callable[..., object], *arguments: object) -> Any:
     """Return what a function returns in a process of its own, as JSON can say it.
 
     Raises ValueError with the message of whatever the function raises (TypeError if it is one), and ChildProcessError
@@ -169,10 +170,10 @@ def call(timeout: float, function: Callable[..., Any], *arguments: Any) -> Any:
     raise StoreError(CANNOT_START)
 
 
-def _as_json(function: Callable[..., Any], *arguments: Any) -> bytes:
+def _as_json(function: Callable[..., object], *arguments: object) -> bytes:
     """The value that a function returns, or the message and the class of what it raises."""
     try:
-        answer: tuple[Any, str | None, str | None] = (function(*arguments), None, None)
+        answer: tuple[object, str | None, str | None] = (function(*arguments), None, None)
     except (ValueError, TypeError) as error:
         answer = (None, str(error), type(error).__name__)
     except BaseException as error:
@@ -190,21 +191,21 @@ class Backlog:
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._waiting: dict[Group, deque[Block]] = {}
         for block in blocks:
-            self._waiting.setdefault(block.own, deque()).append(block)
+            self._waiting.setdefault(block.user_specs, deque()).append(block)
         self._deaths: Counter[Block] = Counter()
         self._timeouts: Counter[str] = Counter()
         self._given_up: dict[str, str] = {}  # principals, and why
 
     def next(self, group: Group | None = None) -> Block | None:
         """The next block, of a group if one is named; None if there is none."""
-        for own, waiting in self._waiting.items():
-            if waiting and group in (None, own):
+        for each, waiting in self._waiting.items():
+            if waiting and group in (None, each):
                 return waiting.popleft()
         return None
 
     def put_back(self, block: Block) -> None:
         """Put a block back that was not begun."""
-        self._waiting[block.own].appendleft(block)
+        self._waiting[block.user_specs].appendleft(block)
 
     def died(self, block: Block) -> Iterator[BlockResult]:
         """Plan a block again whose worker died, or give up; yields what failed for good."""
@@ -274,7 +275,7 @@ def play_in_processes(blocks: Sequence[Block], objects: Objects, workers: int, t
             else:
                 try:
                     result = result_of(block, *worker.answer(message))
-                    following = backlog.next(block.own)
+                    following = backlog.next(block.user_specs)
                 except ValueError as error:
                     result = BlockResult(block, None, f"{error}\n")
                 yield result

@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from baselines.benchmark.blocks import Block, BlockResult, attempt, result_of
 from baselines.benchmark.manifest import versions
@@ -27,6 +26,8 @@ SECONDS_TO_ANSWER = 5  # for a cluster at an address
 START = 300.0  # seconds that a worker may take to start, beside the timeout of its block
 LOOK = 1.0  # seconds between two looks for workers that do not answer
 ROLES = ("principal", "agent", "instance")
+# A block or why it failed; the versions of a node that has others; None: it took too long.
+Answer = tuple[bytes | None, str | None] | dict[str, str] | None
 Packed = dict[str, dict[str, bytes]]  # specs that name files: the names and contents of these
 
 
@@ -40,7 +41,7 @@ def play_on_ray(
 
     Args:
         blocks: to be played.
-        described: what their specs name.
+        described: descriptions of what their specs name.
         workers: processes, if a cluster is started here.
         timeout: seconds for each block.
         address: of a cluster; None: one is started on this machine.
@@ -48,20 +49,26 @@ def play_on_ray(
     import ray
     from ray.exceptions import NodeDiedError, ObjectLostError, OutOfMemoryError, TaskCancelledError, WorkerCrashedError
 
-    cluster: dict[str, Any] = {} if address else {"num_cpus": workers, "include_dashboard": False}
-    ray.init(address or "local", log_to_driver=False, logging_level=logging.ERROR, **cluster)
+    cpus, dashboard = (None, None) if address else (workers, False)
+    ray.init(
+        address or "local",
+        num_cpus=cpus,
+        include_dashboard=dashboard,
+        log_to_driver=False,
+        logging_level=logging.ERROR,
+    )
     try:
         named = {spec: facts.files for spec, facts in described.items() if parse(spec).file}
         packed = {spec: {name: path.read_bytes() for name, path in files.items()} for spec, files in named.items()}
         shared = ray.put(packed)
-        play = {own: ray.remote(max_retries=0, max_calls=int(own))(_play) for own in (False, True)}
+        play = {once: ray.remote(max_retries=0, max_calls=int(once))(_play) for once in (False, True)}
         backlog = Backlog(blocks)
-        playing: dict[Any, tuple[Block, float]] = {}
+        playing: dict[ray.ObjectRef[Answer], tuple[Block, float]] = {}
         while True:
             cores = max(1, ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
             while len(playing) < cores and (block := backlog.next()) is not None:
                 deadline = time.monotonic() + START + timeout
-                playing[play[bool(block.own)].remote(block, shared, versions(), timeout)] = block, deadline
+                playing[play[bool(block.user_specs)].remote(block, shared, versions(), timeout)] = block, deadline
             if not playing:
                 return
             done, _ = ray.wait(list(playing), timeout=LOOK)
@@ -93,10 +100,8 @@ def reach(address: str) -> None:
             raise ValueError(f"address = {address!r} must be that of a Ray cluster: {error}") from error
 
 
-def _play(
-    block: Block, files: Packed, wanted: dict[str, str], timeout: float
-) -> tuple[bytes | None, str | None] | dict[str, str] | None:
-    """The bytes of a block or why it failed; None if it takes too long; the versions here if others are wanted."""
+def _play(block: Block, files: Packed, wanted: dict[str, str], timeout: float) -> Answer:
+    """Play a block within ``timeout`` seconds, in a thread."""
     if versions() != wanted:
         return versions()
     objects = {(role, spec): _unpack(spec, tuple(named.items())) for spec, named in files.items() for role in ROLES}

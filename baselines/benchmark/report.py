@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -23,6 +23,8 @@ from pa_env.instances import FAMILIES
 
 if TYPE_CHECKING:
     from baselines.pictures import Styles
+
+    Job = tuple[pd.DataFrame, dict[str, pd.DataFrame], pd.DataFrame | None, pd.DataFrame, Styles]
 
 FEW_TASKS = 4
 MAPS = {"utility lost to the best": "utility", "$R_T$": "regret"}  # panels of the heat map, by title
@@ -104,7 +106,7 @@ def build(report: Report) -> Path:
     return folder / "index.html"
 
 
-def _draw_all(jobs: list[tuple[Any, ...]]) -> Iterator[dict[str, dict[str, bytes]]]:
+def _draw_all(jobs: "list[Job]") -> Iterator[dict[str, dict[str, bytes]]]:
     """The figures of each task as files, by name and format; those of many are drawn by a process for each core."""
     from rich.progress import track
 

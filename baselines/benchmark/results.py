@@ -7,26 +7,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from baselines.benchmark import manifest
 from baselines.benchmark.blocks import LABELS, OF_ARMS, file_name
 from baselines.benchmark.store import Store, read_block
 from baselines.files import StoreError
 from baselines.text import plain
+from pa_env.kernel.layout import Floats, Integers
 
 
 class Results(NamedTuple):
     """The contents of a folder."""
 
-    manifest: dict[str, Any]
+    manifest: manifest.Notes
     """benchmark.json."""
     rows: pd.DataFrame
     """A row for each task, principal (its label), seed and checkpoint: :func:`baselines.benchmark.blocks.schema`."""
-    arms: dict[str, dict[str, NDArray[Any]]]
+    arms: dict[str, dict[str, Floats | Integers]]
     """For each task, the columns with a number for each arm: (its rows, n_arms)."""
     failures: Counter[tuple[str, str]]
-    """How many blocks of a task and a principal (its label) failed; they are not among the rows."""
+    """Number of failed blocks of a task and a principal (its label); they are not among the rows."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -65,9 +65,9 @@ def read(directory: Path) -> Results:
     blocks.sort(key=lambda block: block[:3])
     arms = {}
     for i, task in enumerate(notes["tasks"]):
-        own = [table for of, _, _, table in blocks if of == i]
-        if own:
-            arms[plain(task)] = {name: _square(pa.concat_tables(own)[name]) for name in OF_ARMS}
+        tables = [table for of, _, _, table in blocks if of == i]
+        if tables:
+            arms[plain(task)] = {name: _square(pa.concat_tables(tables)[name]) for name in OF_ARMS}
     rows = pa.concat_tables(table for *_, table in blocks).drop_columns(list(OF_ARMS)).to_pandas()
     named = [notes["principals"], *(task["own"] for task in notes["tasks"].values())]
     labels = {spec: entry["label"] for entries in named for spec, entry in entries.items()}
@@ -76,8 +76,8 @@ def read(directory: Path) -> Results:
     return Results(_plain(notes), rows, arms, failures)
 
 
-def _check_names(path: Path, notes: dict[str, Any]) -> None:
-    """Raise if two tasks, or two principals, could not be told apart where they are shown."""
+def _check_names(path: Path, notes: manifest.Notes) -> None:
+    """Raise if two tasks, or two principals, would be shown under the same name."""
     labels = [entry["label"] for entry in notes["principals"].values()]
     for names in (list(notes["tasks"]), labels):
         alike = [name for name, count in Counter(map(plain, names)).items() if count > 1]
@@ -86,7 +86,7 @@ def _check_names(path: Path, notes: dict[str, Any]) -> None:
 
 
 def _plain(notes: Any) -> Any:
-    """What benchmark.json says, with all texts and names as they are shown."""
+    """Return the content of benchmark.json with all texts and names as they are shown."""
     if isinstance(notes, dict):
         return {plain(name): _plain(value) for name, value in notes.items()}
     if isinstance(notes, list):
@@ -94,9 +94,9 @@ def _plain(notes: Any) -> Any:
     return plain(notes) if isinstance(notes, str) else notes
 
 
-def _square(lists: pa.ChunkedArray) -> NDArray[Any]:
+def _square(lists: pa.ChunkedArray) -> Floats | Integers:
     """Lists of the same length as rows."""
-    flat: NDArray[Any] = np.concatenate([chunk.flatten().to_numpy() for chunk in lists.chunks])
+    flat: Floats | Integers = np.concatenate([chunk.flatten().to_numpy() for chunk in lists.chunks])
     return flat.reshape(len(lists), -1)
 
 
@@ -105,7 +105,7 @@ def listed(failures: Counter[tuple[str, str]]) -> str:
     return ", ".join(f"{principal} in {task}: {count}" for (task, principal), count in failures.items())
 
 
-def _failures(directory: Path, notes: dict[str, Any]) -> Counter[tuple[str, str]]:
+def _failures(directory: Path, notes: manifest.Notes) -> Counter[tuple[str, str]]:
     """Count failures by the names of their files; a block that is there has not failed, whatever was left behind."""
     whose = {
         f"{file_name(task)}--{file_name(spec)}": (plain(task), plain(entry["label"]))

@@ -1,4 +1,4 @@
-"""Who stands where: verdicts on tasks, one table of all principals in all tasks, and the leaderboard in Markdown.
+"""Standings: verdicts on tasks, one table of all principals in all tasks, and the leaderboard in Markdown.
 
 Everywhere in utility and in R_T, wins and losses alike.
 
@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
     seeds: int
     """Common seeds."""
     level: str
-    """Who is not separated from it; empty: nobody."""
+    """Principals that are not separated from it; empty: none."""
     behind: str
     """The next principal, and its difference to the best; empty: there is none."""
 

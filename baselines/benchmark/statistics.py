@@ -25,6 +25,7 @@ TOO_FEW = (
 FEW, RESAMPLES = 100, (10_000, 2_000)  # resamples of few samples, and of more
 SLOW_RESAMPLES = 1000  # of statistics that are not functions of means
 MANY = 1000  # samples, above which a mean is normal enough
+Row = Mapping[str, Any]  # values of a table by column
 LEVEL = 0.05  # of a test, or of several together
 ENDS = (0.025, 0.975)
 NORMAL_ENDS = special.ndtri(np.array(ENDS))
@@ -43,7 +44,7 @@ class Estimate(NamedTuple):
         return (self.high - self.low) / 2
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], score: str) -> Self:
+    def of(cls, row: Row, score: str) -> Self:
         """The estimate of a score in a row; its columns ``_low`` and ``_high`` may be missing."""
         return cls(row[score], row.get(f"{score}_low", np.nan), row.get(f"{score}_high", np.nan))
 

@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -73,7 +72,7 @@ def check_submission(directory: Path) -> str:
     return rows(summary[summary["principal"].isin(labels)], commit, notes["code"])
 
 
-def _task(name: str, entry: dict[str, Any]) -> Task:
+def _task(name: str, entry: manifest.Notes) -> Task:
     """Return the task of an entry of the manifest, with its seeds; raise unless it is a task of the package."""
     task = replace(task_of(name), curve=bool(entry["curve"]), seeds=entry["seeds"])
     if entry != manifest.task_entry(task, {}) | {"seeds": task.seeds}:
@@ -94,7 +93,7 @@ def _blocks(store: Store, task: Task, principal: str) -> list[Block]:
 
 def _described(blocks: Sequence[Block]) -> dict[str, Description]:
     """Describe the principals of blocks, in processes of their own if they are users' code."""
-    described = {}
+    described: dict[str, Description] = {}
     for block in {(block.task.name, block.principal): block for block in blocks}.values():
         described |= make_plan([block.task], [block.principal], 1).described
     return described

@@ -8,13 +8,11 @@ variation that they share.
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from baselines.benchmark.statistics import Estimate, against_best, log_slope, mean_interval
+from baselines.benchmark.statistics import Estimate, Row, against_best, log_slope, mean_interval
 from baselines.registry import PRINCIPALS
 from baselines.tasks import SHORT
 from pa_env.game import Game
@@ -28,7 +26,7 @@ LINEAR_SHARE, LINEAR_SLOPE = 0.01, 0.9  # of a run that fails: regret per round,
 LEAST_REGRET = 1.0  # a round's worth: with less in all there is no growth to speak of
 NO_DIFFERENCES = {f"{score}_difference{end}": np.nan for score in ORDERS for end in ("", "_low", "_high")}
 
-Arms = Mapping[str, NDArray[Any]]
+Arms = Mapping[str, Floats | Integers]
 
 
 def privileged(label: str) -> bool:
@@ -124,7 +122,7 @@ def merit(summary: pd.DataFrame) -> list[str]:
     return list(places.groupby(summary["principal"], sort=False).mean().sort_values(kind="stable").index)
 
 
-def is_separated(row: Mapping[str, Any], score: str) -> bool:
+def is_separated(row: Row, score: str) -> bool:
     """True if a principal is surely behind the best of its task in "utility" or "regret"."""
     behind = -row["utility_difference_high"] if score == "utility" else row["regret_difference_low"]
     return bool(behind > 0)
@@ -165,14 +163,16 @@ def _below_zero(shared: pd.DataFrame) -> set[str]:
     return set(table.columns[high < 0])
 
 
-def _compare(final: pd.DataFrame, shared: pd.DataFrame, score: str) -> dict[str, dict[str, Any]]:
+def _compare(final: pd.DataFrame, shared: pd.DataFrame, score: str) -> dict[str, dict[str, bool | float]]:
     """The columns ``_best`` and ``_difference`` of a score by principal; without common seeds the first alone."""
     means = ORDERS[score] * (final if shared.empty else shared).groupby("principal")[score].mean()
     contenders = means[[label for label in means.index if not privileged(label)]]
     if contenders.empty:
         return {}
     best = contenders.idxmin()
-    columns: dict[str, dict[str, Any]] = {principal: {f"{score}_best": principal == best} for principal in means.index}
+    columns: dict[str, dict[str, bool | float]] = {
+        principal: {f"{score}_best": principal == best} for principal in means.index
+    }
     if not shared.empty:
         table = shared.pivot(index="seed", columns="principal", values=score)
         values, place = table.to_numpy(np.float64), table.columns.get_loc(best)
@@ -192,12 +192,12 @@ def _with_interval(names: Sequence[str], samples: Floats) -> dict[str, float]:
     }
 
 
-def cube(rows: pd.DataFrame, score: str = "regret") -> tuple[Floats, list[str]]:
-    """A score per round as (tasks, principals, seeds), and the principals, from rows at the horizon.
+def cube(rows: pd.DataFrame) -> tuple[Floats, list[str]]:
+    """R_T / T as (tasks, principals, seeds), and the principals, from rows at the horizon.
 
     Only principals that play every task, and seeds that all of them have everywhere, are kept.
     """
-    wide = rows.assign(share=rows[score] / rows["horizon"]).pivot(
+    wide = rows.assign(share=rows["regret"] / rows["horizon"]).pivot(
         index="principal", columns=["task", "seed"], values="share"
     )
     tasks = rows["task"].unique()
@@ -232,8 +232,8 @@ def plays_by_rank(rows: pd.DataFrame, arms: Arms) -> pd.DataFrame:
     last = (rows["rounds"] == rows["horizon"]).to_numpy()
     final, first = rows[last], rows.iloc[0]
     seeds, place = np.unique(final["seed"], return_inverse=True)
-    sizes: Any = {"n_arms": int(first["n_arms"]), "dim": int(first["dim"]) or None, "copies": seeds.size}
-    game = Game(instance=first["instance"], observe=False, **sizes)
+    n_arms, dim = int(first["n_arms"]), int(first["dim"]) or None
+    game = Game(n_arms, instance=first["instance"], dim=dim, copies=seeds.size, observe=False)
     game.begin(seeds=seeds.tolist())
     ranked = np.argsort(-(game.arrays.arms[:, ArmRow.THETA] + game.arrays.arms[:, ArmRow.MU]), axis=1, kind="stable")
     plays = np.take_along_axis(arms["plays"][last], ranked[place], axis=1) / final["horizon"].to_numpy()[:, None]

@@ -1,30 +1,32 @@
 """Run a benchmark: each block of a plan is played once, in any order, by any engine, and kept in a folder."""
 
 import importlib.util
+import itertools
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from baselines.benchmark import pool, ray
-from baselines.benchmark.blocks import NO_OBJECTS, Block, BlockResult
+from baselines.benchmark.blocks import Block, BlockResult
 from baselines.benchmark.isolation import check_can_isolate, check_isolated
 from baselines.benchmark.plan import Plan
 from baselines.benchmark.store import locked
 from baselines.registry import Description
+from baselines.tasks import NO_OBJECTS
 from pa_env.checks import at_least, known, whole
 
 TIMEOUT = 600.0  # seconds for a block, which should take about one
 EVERY = 30.0  # seconds between two lines of progress
-OVERHEAD = 2_000  # rounds that take as long as what an episode needs beside them
+OVERHEAD = 2_000  # rounds that take as long as the beginning of an episode
 
 
 class Engine(NamedTuple):
-    """What plays the blocks: ``local`` processes, or a Ray cluster. Both give the same bytes."""
+    """The player of blocks: ``local`` processes, or a Ray cluster. Both give the same bytes."""
 
     name: str = "local"
     workers: int | None = None
@@ -34,7 +36,7 @@ class Engine(NamedTuple):
     address: str | None = None
     """Of a Ray cluster; None: one is started on this machine."""
     isolated: bool = False
-    """Whether users' principals are played again in processes that hold no game, and compared."""
+    """True: users' principals are played again in processes that hold no game, and compared."""
 
     def check(self) -> None:
         """Raise if it can't play."""
@@ -68,10 +70,10 @@ def run(
     """Play the blocks that are missing in a folder; returns the files that say why blocks failed.
 
     Args:
-        planned: what to play.
+        planned: the blocks.
         out: the folder.
         command: the command line, recorded in the folder.
-        engine: what plays the blocks.
+        engine: their player.
         overwrite: replay results that were played by other code, instead of refusing.
         quiet: show no progress.
         trace: keep every round too, in ``traces``; for the local engine.
@@ -92,11 +94,11 @@ def run(
                 for block in planned.blocks
                 if block in absent
             ]
-        with show_progress(planned.blocks, missing, quiet) as progress:
+        with show_progress(planned.blocks, missing, quiet) as advance:
             for played in engine.play(missing, planned.described):
                 result = check_isolated(played, engine.timeout) if engine.isolated else played
                 store.keep(result)
-                progress.advance(result.block)
+                advance(result.block)
                 if result.data is None:
                     failures.append(store.failure(result.block))
     return failures
@@ -137,34 +139,22 @@ class ProgressLines:
             print(f"{self.count:,} of {self.blocks:,} blocks; about {left:,.0f} s left", file=sys.stderr, flush=True)
 
 
-class ProgressBar:
-    """A bar."""
-
-    def __init__(self, progress: Any, total: int, blocks: int) -> None:
-        self.progress, self.count = progress, 0
-        self.bar = progress.add_task("playing", total=total, count=0, blocks=blocks)
-
-    def advance(self, block: Block) -> None:
-        """Note that a block is done."""
-        self.count += 1
-        self.progress.update(self.bar, advance=work(block), count=self.count)
-
-
 @contextmanager
-def show_progress(blocks: Sequence[Block], missing: Sequence[Block], quiet: bool) -> Iterator[Any]:
-    """Say what will be played, then show how far it is: call ``advance`` on what is yielded with each block done."""
+def show_progress(blocks: Sequence[Block], missing: Sequence[Block], quiet: bool) -> Iterator[Callable[[Block], None]]:
+    """Print what will be played, then the progress; yields a function to be called with each block that is done."""
     from rich.console import Console
     from rich.progress import Progress, TextColumn
 
-    total, console = sum(map(work, missing)), Console(stderr=True, quiet=quiet)
-    if not quiet:
-        print(announcement(blocks, missing), file=sys.stderr, flush=True)
-    if quiet or not console.is_terminal:
-        lines = ProgressLines(total, len(missing))
-        lines.last = float("inf") if quiet else lines.last
-        yield lines
+    if quiet:
+        yield lambda block: None
+        return
+    print(announcement(blocks, missing), file=sys.stderr, flush=True)
+    total, console = sum(map(work, missing)), Console(stderr=True)
+    if not console.is_terminal:
+        yield ProgressLines(total, len(missing)).advance
         return
     columns = (*Progress.get_default_columns(), TextColumn("{task.fields[count]} of {task.fields[blocks]} blocks"))
     # Blocks differ in length, and come in an order: a speed over seconds would say nothing about the rest.
     with Progress(*columns, console=console, transient=True, speed_estimate_period=600) as progress:
-        yield ProgressBar(progress, total, len(missing))
+        bar, done = progress.add_task("playing", total=total, count=0, blocks=len(missing)), itertools.count(1)
+        yield lambda block: progress.update(bar, advance=work(block), count=next(done))

@@ -4,8 +4,7 @@
 """
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ import pandas as pd
 from baselines.benchmark.formatting import bracketed
 from baselines.benchmark.manifest import LIBRARIES
 from baselines.benchmark.results import Results, listed
-from baselines.benchmark.statistics import TOO_FEW, Estimate
+from baselines.benchmark.statistics import TOO_FEW, Estimate, Row
 from baselines.tasks import LOW_REGRET_AGENTS, SHORT, TASKS
 from baselines.text import in_markdown
 
@@ -74,7 +73,7 @@ SYMBOLS = {
     "regret_bar": r"$\bar R_T$",
     "slope": "slope",
 }
-COMPARED = ("utility", "utility_difference", "regret", "regret_difference")  # what the smaller tables show
+COMPARED = ("utility", "utility_difference", "regret", "regret_difference")  # in the smaller tables
 LATEX_PARTS = (
     COMPARED,
     ("regret_median", "regret_q90", "regret_oracle", "regret_bar", "slope"),
@@ -86,7 +85,7 @@ LATEX_CAPTION = (
 LATEX_IGNORED = r" $\dagger$ The agent does not act on the beliefs which $R_T$ is measured against."
 
 
-def with_interval(row: Mapping[str, Any], score: str) -> str:
+def with_interval(row: Row, score: str) -> str:
     """A score of the summary's row with its interval; differences show their sign, and R_T that is set aside a mark."""
     text = bracketed(Estimate.of(row, score), "+" if score.endswith("difference") else "")
     if score in SET_ASIDE and row.get("beliefs_ignored"):
@@ -110,19 +109,19 @@ def markdown(table: pd.DataFrame, as_is: Collection[str] = ()) -> str:
     return str(pd.DataFrame(safe).rename(columns=in_markdown).to_markdown(index=False, disable_numparse=True))
 
 
-def name(row: Mapping[str, Any]) -> str:
+def name(row: Row) -> str:
     """The principal's label, with the ``MARKS`` that it has."""
     marks = [mark for column, mark in MARKS.items() if row.get(column)]
     return f"{row['principal']}{' (' * bool(marks)}{', '.join(marks)}{')' * bool(marks)}"
 
 
-def records(summary: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def records(summary: pd.DataFrame) -> Iterator[Row]:
     """The rows one by one."""
     yield from summary.to_dict("records")
 
 
 def about(task: str, rows: pd.DataFrame) -> str:
-    """What a task probes (if this version has it), its setting, and how many seeds there are; ``rows``: its own."""
+    """Describe a task of these rows: what it probes (if this version has it), its setting, and its number of seeds."""
     first, seeds = rows.iloc[0], rows.groupby("principal")["seed"].unique()
     common = functools.reduce(np.intersect1d, seeds)
     probes = f"{TASKS[task].probes} " if task in TASKS else ""
@@ -135,7 +134,7 @@ def about(task: str, rows: pd.DataFrame) -> str:
 
 
 def facts(results: Results) -> dict[str, str]:
-    """How the results were made: commands (a line each), versions, seeds, failures and whose they are."""
+    """Facts about the results: commands (a line each), versions, seeds, and failures."""
     manifest, seeds = results.manifest, results.rows["seed"]
     versions = [f"{name} {manifest[name]}" for name in ("python", *LIBRARIES)]
     failed = str(results.failures.total())
@@ -190,7 +189,7 @@ def _tabular(part: pd.DataFrame, scores: tuple[str, ...]) -> Iterator[str]:
     yield r"\end{adjustbox}"
 
 
-def _latex_cell(row: Mapping[str, Any], score: str) -> str:
+def _latex_cell(row: Row, score: str) -> str:
     """``$12.3_{[11.9, 12.8]}$``; – for nan."""
     mean, _, interval = with_interval(row, score).partition(" ")
     if mean == "–":

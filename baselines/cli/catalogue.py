@@ -33,7 +33,7 @@ class Item(NamedTuple):
 
 
 def items(suite: str | None = None, everything: bool = False) -> Iterator[Item]:
-    """Everything that has a name but the tasks, which are many.
+    """Yield everything that has a name, except tasks.
 
     Args:
         suite: list its tasks instead.

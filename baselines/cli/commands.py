@@ -61,11 +61,6 @@ def plain_errors() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def command_line() -> str:
-    """The command that is running, as it can be run again."""
-    return shlex.join(["pa-bench", *sys.argv[1:]])
-
-
 def report_failures(failures: list[Path]) -> None:
     """Say which blocks failed, and end with an error if any did."""
     if failures:
@@ -149,7 +144,7 @@ def run(
         from dataclasses import replace
 
         from baselines.benchmark import report, sweep
-        from baselines.benchmark.plan import make_plan, own_task
+        from baselines.benchmark.plan import custom_task, make_plan
         from baselines.tasks import tasks
 
         parts = {"agent": agent, "instance": instance, "arms": arms, "horizon": horizon, "dim": dim}
@@ -158,7 +153,7 @@ def run(
             raise ValueError(f"--task {task[0]} is a whole setting: leave out {', '.join(custom)}, or the task")
         chosen = tasks(*task) if task else () if custom else tasks("default")
         if custom:
-            chosen = (own_task(agent, instance or "uniform", arms, horizon or 1000, dim),)
+            chosen = (custom_task(agent, instance or "uniform", arms, horizon or 1000, dim),)
         if final_only:
             chosen = tuple(replace(each, curve=False) for each in chosen)
         planned = make_plan(chosen, principal, seeds)
@@ -171,7 +166,7 @@ def run(
 
 
 def _full_command(context: typer.Context) -> str:
-    """The command with what came from a config file written out, so that it is kept with the results."""
+    """Return the command that is running, as it can be run again: options of a config file are written out."""
     words = []
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
@@ -180,7 +175,7 @@ def _full_command(context: typer.Context) -> str:
             for value in values if isinstance(values, list | tuple) else [values]:
                 if value is not False and value is not None:
                     words += [parameter.opts[0], *([] if value is True else [str(value)])]
-    return " ".join([command_line(), shlex.join(words)]).strip()
+    return shlex.join(["pa-bench", *sys.argv[1:], *words])
 
 
 @app.command()

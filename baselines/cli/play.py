@@ -4,7 +4,7 @@ Rounds are those of ``PrincipalAgent-v0`` and ``PrincipalAgentFollower-v0``. Aft
 earned in your place on the same random numbers.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -20,11 +20,20 @@ from pa_env.checks import arm_index, known, short
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import AGENT_BLOCKS, BLOCKS, OVERALL
 
-OTHERS = ("oracle", "ppo", "particle", "profit-target", "zero")  # compared with you; the first is shown the beliefs
+OTHERS = ("oracle", "ppo", "particle", "profit-target", "zero")  # compared with you; the first is privileged
+
+
+class ArmFacts(NamedTuple):
+    """An arm as the principal knows it; None stands for what only a play shows."""
+
+    plays: int
+    mean: float | None  # of the rewards X
+    refused: float  # the highest incentive
+    accepted: float | None  # the lowest incentive
 
 
 class PrincipalSeat:
-    """You offer, a scripted agent answers: what you are told, and how your answer is read."""
+    """You offer, a scripted agent answers."""
 
     help = """\
 You are the principal. In each round you offer incentives, and the agent plays
@@ -44,17 +53,16 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
         """Plays and mean reward of each arm, and the incentives that were not enough and enough."""
         table = Table("arm", "plays", "mean reward", "refused", "accepted")
         for arm, facts in enumerate(self.known(observation)):
-            mean, accepted = ("–" if facts[name] is None else f"{facts[name]:.2f}" for name in ("mean", "accepted"))
-            table.add_row(str(arm), str(facts["plays"]), mean, f"{facts['refused']:.2f}", accepted)
+            mean, accepted = ("–" if value is None else f"{value:.2f}" for value in (facts.mean, facts.accepted))
+            table.add_row(str(arm), str(facts.plays), mean, f"{facts.refused:.2f}", accepted)
         return table
 
-    def known(self, observation: NDArray[np.float32]) -> list[dict[str, Any]]:
-        """What the principal knows of each arm: plays, mean reward, highest incentive refused, lowest accepted."""
+    def known(self, observation: NDArray[np.float32]) -> list[ArmFacts]:
+        """Return the facts of each arm that the principal knows."""
         _, means, share, refused, accepted, _ = observation[:-OVERALL].reshape(BLOCKS, self.n_arms).tolist()
         plays = [round(part * self.horizon) for part in share]
         return [
-            {"plays": n, "mean": means[a] if n else None, "refused": refused[a], "accepted": accepted[a] if n else None}
-            for a, n in enumerate(plays)
+            ArmFacts(n, means[a] if n else None, refused[a], accepted[a] if n else None) for a, n in enumerate(plays)
         ]
 
     def read(self, text: str) -> NDArray[np.float64]:
@@ -78,14 +86,14 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
         return offer
 
     def outcome(self, action: NDArray[np.float64], reward: float, info: dict[str, Any]) -> str:
-        """Arm, reward, payment."""
+        """Return a sentence with arm, reward and payment."""
         paid = action[info["arm"]]
         return f"The agent played arm {info['arm']}: reward {reward + paid:.2f}, paid {paid:.2f}."
 
     def others(self, rounds: int) -> dict[str, float]:
         """Utility of other principals."""
-        shown = {OTHERS[0]: " (is shown the agent's beliefs)"}
-        return {name + shown.get(name, ""): curve[-1] for name, curve in self.curves(rounds).items()}
+        notes = {OTHERS[0]: " (is shown the agent's beliefs)"}
+        return {name + notes.get(name, ""): curve[-1] for name, curve in self.curves(rounds).items()}
 
     def curves(self, rounds: int) -> dict[str, list[float]]:
         """Utility of other principals after each of the first rounds, on the same draws."""
@@ -98,7 +106,7 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
 
 
 class AgentSeat:
-    """A scripted principal offers, you answer: what you are told, and how your answer is read."""
+    """A scripted principal offers, you answer."""
 
     help = """\
 You are the agent. In each round the principal offers incentives, and you play
@@ -128,11 +136,11 @@ an arm. You get its reward and its incentive.
         return arm_index("arm", int(text), self.n_arms)
 
     def outcome(self, action: int, reward: float, info: dict[str, Any]) -> str:
-        """The reward; what the principal earned."""
+        """Return a sentence with your reward and the utility of the principal."""
         return f"You got {reward:.2f} for arm {action}; the principal got {info['utility']:.2f}."
 
     def others(self, rounds: int) -> dict[str, float]:
-        """What an agent that always plays the highest mean + incentive would have earned."""
+        """Reward of an agent that always plays the highest mean + incentive."""
         observation, _ = self.env.reset(seed=self.seed)
         earned = 0.0
         for _ in range(rounds):
@@ -198,7 +206,7 @@ def _turn(console: Console, seat: Seat, prompt: str) -> tuple[Any, tuple[Any, ..
 
 
 def _compare(console: Console, seat: Seat, rounds: int, earned: float) -> None:
-    """What the arms were worth, and who would have earned what."""
+    """Print the means of the arms, and the earnings of others in your place."""
     instance = seat.env.unwrapped.game.instance()
     truth = Table("arm", "mean reward of the principal", "of the agent", title="The truth")
     for arm, (theta, mu) in enumerate(zip(instance.theta, instance.mu, strict=True)):

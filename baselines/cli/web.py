@@ -70,17 +70,17 @@ class WebGame:
     def __init__(self, seat: PrincipalSeat) -> None:
         self.seat, self.game = seat, seat.env.unwrapped.game
         self.observation, _ = seat.env.reset(seed=seat.seed)
-        self.rounds: list[dict[str, Any]] = []
+        self.rounds: list[dict[str, float]] = []
         self.offers: list[Floats] = []
         self.beliefs = [self.game.means[0].tolist()]
-        self.reveal: dict[str, Any] | None = None
+        self.reveal: dict[str, object] | None = None
 
     @property
     def over(self) -> bool:
-        """Whether all rounds have been played."""
+        """True once all rounds have been played."""
         return len(self.rounds) == self.seat.horizon
 
-    def play(self, request: Any) -> None:
+    def play(self, request: object) -> None:
         """Play the round of a request, ``{"round": t, "offer": [...]}``."""
         if not isinstance(request, dict) or set(request) != {"round", "offer"}:
             raise RefusedError(HTTPStatus.BAD_REQUEST, 'the request must be {"round": number, "offer": [numbers]}')
@@ -97,7 +97,7 @@ class WebGame:
         self.beliefs.append(self.game.means[0].tolist())
         self.rounds.append({"arm": info["arm"], "reward": info["reward"], "paid": paid, "utility": utility})
 
-    def _offer(self, given: Any) -> Floats:
+    def _offer(self, given: object) -> Floats:
         """The incentives (n_arms,) of a request."""
         n_arms = self.seat.n_arms
         if not isinstance(given, list) or len(given) != n_arms or any(type(x) not in (int, float) for x in given):
@@ -109,23 +109,23 @@ class WebGame:
             raise RefusedError(HTTPStatus.UNPROCESSABLE_ENTITY, str(error)) from None
         return incentives
 
-    def state(self) -> dict[str, Any]:
-        """What the page shows: what the principal knows, and after the last round everything."""
+    def state(self) -> dict[str, object]:
+        """The facts on the page: those that the principal knows, and after the last round all."""
         seat = self.seat
-        state = {
+        state: dict[str, object] = {
             "agent": plain(seat.agent),
             "seed": seat.seed,
             "horizon": seat.horizon,
             "most": self.game.max_incentive,
             "round": len(self.rounds) + 1,
-            "arms": seat.known(self.observation),
+            "arms": [facts._asdict() for facts in seat.known(self.observation)],
             "rounds": self.rounds,
         }
         if not self.over:
             return state
         if self.reveal is None:
             instance = self.game.instance()
-            truth = {"theta": instance.theta.tolist(), "mu": instance.mu.tolist()}
+            truth: dict[str, object] = {"theta": instance.theta.tolist(), "mu": instance.mu.tolist()}
             self.reveal = truth | {"beliefs": self.beliefs, "others": seat.curves(seat.horizon)}
         return state | {"reveal": self.reveal}
 
@@ -189,7 +189,7 @@ class Tables:
             self.seed += 1
         return game
 
-    def play(self, visitor: str, request: Any) -> WebGame:
+    def play(self, visitor: str, request: object) -> WebGame:
         """Play a round of the visitor's game, and keep the game after the last one."""
         game = self.game_of(visitor)
         game.play(request)
@@ -221,7 +221,7 @@ class Handler(BaseHTTPRequestHandler):
         """A round, or a new game."""
         self._serve({"play": self._play, "new": self._begin})
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Log nothing: addresses hold the token."""
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
@@ -229,7 +229,7 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self._send(405 if code == 501 else code, {"error": plain(message or "bad request")})
 
-    def _serve(self, pages: dict[str, Callable[[Any], Any]]) -> None:
+    def _serve(self, pages: dict[str, Callable[[object], object]]) -> None:
         try:
             name = self._check_address(pages)
             body = self._body() if self.command == "POST" else None  # before the lock: a client may be slow
@@ -267,15 +267,15 @@ class Handler(BaseHTTPRequestHandler):
             raise RefusedError(HTTPStatus.FORBIDDEN, "there is no cookie: open the page, and allow cookies")
         return visitor
 
-    def _play(self, body: Any) -> Any:
+    def _play(self, body: object) -> dict[str, object]:
         return self.tables.play(self._visitor(), body).state()
 
-    def _begin(self, body: Any) -> Any:
+    def _begin(self, body: object) -> dict[str, object]:
         if body != {}:
             raise RefusedError(HTTPStatus.BAD_REQUEST, "the request must be {}")
         return self.tables.game_of(self._visitor(), begin=True).state()
 
-    def _body(self) -> Any:
+    def _body(self) -> object:
         """The JSON of the request."""
         if self.headers.get_content_type() != "application/json":
             raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the request must be application/json")
@@ -289,7 +289,7 @@ class Handler(BaseHTTPRequestHandler):
         except (ValueError, RecursionError, TimeoutError):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "the request must be JSON") from None
 
-    def _send(self, status: int, answer: Any) -> None:
+    def _send(self, status: int, answer: object) -> None:
         data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/html; charset=utf-8" if data is answer else "application/json")

@@ -20,7 +20,7 @@ import numpy as np
 
 from baselines.benchmark import sweep
 from baselines.benchmark.blocks import file_name
-from baselines.benchmark.formatting import bracketed, p_value
+from baselines.benchmark.formatting import bracketed, number, p_value
 from baselines.benchmark.manifest import LIBRARIES, versions
 from baselines.benchmark.plan import Plan, make_plan
 from baselines.benchmark.results import Results, read
@@ -95,8 +95,11 @@ class Study(NamedTuple):
 PRACTICAL = ",constants=practical"  # behind a principal's name
 TESTED = (
     "Verdicts are by paired t-tests, with p-values that Holm's method corrects for asking all of these questions at"
-    " once, at 5%."
+    " once, at 5%. `not separated` is no proof of a tie: behind it stand the number of seeds and half the width of the"
+    " 95% interval, about the smallest difference that they could have shown."
 )
+
+SHARES = "A share of n runs has a 95% interval of at most ± 98% / sqrt(n)."
 
 
 class CellScores:
@@ -221,7 +224,8 @@ def mean_text(values: Floats) -> str:
 def verdicts(differences: Sequence[Floats], lower: str, higher: str) -> list[str]:
     """On which side of 0 the mean of each array of paired differences is, with its p-value; – for too few seeds.
 
-    p-values are corrected by Holm's method for the number of verdicts.
+    p-values are corrected by Holm's method for the number of verdicts. What is not separated from 0 has the number of
+    seeds and half the width of its interval.
 
     Args:
         differences: (seeds,) each.
@@ -230,8 +234,13 @@ def verdicts(differences: Sequence[Floats], lower: str, higher: str) -> list[str
     """
     texts = []
     for difference, p in zip(differences, holm(np.array([*map(paired_p_value, differences)])), strict=True):
-        side = higher if difference.mean() > 0 else lower
-        texts.append("–" if np.isnan(p) else f"{side if p < LEVEL else 'not separated'} (p {p_value(p)})")
+        if np.isnan(p):
+            texts.append("–")
+        elif p < LEVEL:
+            texts.append(f"{higher if difference.mean() > 0 else lower} (p {p_value(p)})")
+        else:
+            smallest = number(estimate(difference).half_width)
+            texts.append(f"not separated (p {p_value(p)}; {difference.size} seeds, ± {smallest})")
     return texts
 
 

@@ -240,7 +240,8 @@ def page(evidence: Evidence, file: Path) -> list[str]:
         f" T = {T} is {found['regret', T]['value']:.4f}.",
         "The table has the share of this gain on `zero`, (utility - T/2) / (optimum - T/2), in percent ± half a 95%"
         f" interval, of paired episodes: {', '.join(f'{n:,} at T = {each}' for each, n in played.seeds.items())};"
-        " and mean R_T with its interval. `knows-beliefs` is told what the agent believes, `oracle` theta too. PPO is"
+        " and mean R_T with its interval. In expectation `bayes-optimal` has 100; the rest is luck, which the others"
+        " share. `knows-beliefs` is told what the agent believes, `oracle` theta too. PPO is"
         f" `baselines.rl.learner('k2-t{T}-uniform')`, trained from scratch with one seed, its actions drawn or the"
         " likeliest.",
         tables.markdown(table(evidence, optima)),

@@ -15,7 +15,7 @@ import pandas as pd
 
 from baselines.benchmark import tables
 from baselines.benchmark.formatting import bracketed
-from baselines.benchmark.statistics import Estimate, estimate
+from baselines.benchmark.statistics import TOO_FEW, Estimate, estimate
 from baselines.principal import Principal, Rounds, hold
 from baselines.registry import make, resolve_agent
 from baselines.reproduce.claim import Claim, Evidence, Measurement, Study
@@ -147,7 +147,8 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         f" measured on {sizes.fresh} others. The principal `free-fall` is told nothing; its parameters come from"
         " `pa-bench tune free-fall --task paid --trials 60`.",
         "Means of the expected utility over instances; differences are paired by instance and have 95% intervals."
-        " `hedge` plays before it sees the offer, the other agents after.",
+        " They are intervals of single rows, not corrected for the number of rows."
+        f" `hedge` plays before it sees the offer, the other agents after. {TOO_FEW}",
         *(verdict(name, of) for name, of in differences.items()),
         tables.markdown(pd.DataFrame(rows)),
     ]

@@ -19,9 +19,10 @@ from pa_env.kernel.layout import Floats
 
 READING = (
     "A bound holds for all instances, and up to a constant: a measured power below it is no contradiction, and one"
-    " above it at horizons where the first phases still last is none either. In its first phase an algorithm pays the"
-    " cap or searches, and its regret is linear: such horizons are marked `phase 1`, and slopes are fitted to the"
-    " others alone, if there are two. A slope with a bend is not one number: the local slopes stand beside it."
+    " above it at horizons where the first phases still last is none either. In its first phase an algorithm plays all"
+    " arms in turn, and most pay the cap for them: its regret grows about linearly. Horizons whose game (on seed 0)"
+    " ends there are marked `phase 1`, and slopes are fitted to the others alone, if there are two. A slope with a bend"
+    " is not one number: the local slopes stand beside it."
 )
 
 

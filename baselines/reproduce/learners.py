@@ -124,6 +124,8 @@ def measurements(study: Study) -> dict[tuple[str, int], Measurement]:
 
 def plan(study: Study) -> Iterator[Measurement]:
     """All learners with one seed before the next."""
+    import sb3_contrib  # noqa: F401 - if it is missing, its extra is named before hours of play
+
     yield from measurements(study).values()
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from baselines.benchmark import tables
 from baselines.benchmark.formatting import bracketed
-from baselines.benchmark.statistics import TOO_FEW
+from baselines.benchmark.statistics import TOO_FEW, estimate
 from baselines.principal import Principal, Rounds, hold
 from baselines.registry import PRIVILEGED, make
 from baselines.reproduce.claim import Claim, Evidence, Measurement, Study, mean_text, side_by_side
@@ -117,16 +117,17 @@ def page(evidence: Evidence, _: Path) -> list[str]:
 
 
 def sentence(points: dict[str, dict[int, Floats]]) -> str:
-    """The least regret of the table against the agent that knows its means."""
+    """The least regret of the table against the agent that knows its means, and what ``zero`` has in expectation."""
     shares = {
-        (name, T): float(values.mean()) / np.sqrt(N_ARMS * T)
+        (name, T): estimate(values / np.sqrt(N_ARMS * T))
         for name, cells in points.items()
         for T, values in cells.items()
     }
-    (name, T), least = min(shares.items(), key=lambda item: item[1])
+    (name, T), least = min(shares.items(), key=lambda item: item[1].value)
     return (
-        f"Against the agent that knows its means the least of all cells is {least:.2f} sqrt(KT), that of `{name}` at T"
-        f" = {T:.0e}."
+        f"Against the agent that knows its means the least of all cells is {bracketed(least, digits=2)} sqrt(KT), that"
+        f" of `{name}` at T = {T:.0e}. In expectation `zero`, whose agent knows nothing of theta, has (1 - 1/K) c ="
+        f" {(1 - 1 / N_ARMS) * MINIMAX_C:g}: a larger cell has paid more for learning than it gained."
     )
 
 

@@ -27,7 +27,7 @@ from pa_env.instances import IPA_K5, IPA_K50
 from pa_env.kernel.layout import ArmRow, Floats
 
 PUBLISHED_RUNS = 30  # behind every published number
-RUNS, QUICK_RUNS = 600, 3  # ours
+RUNS, QUICK_RUNS = 600, 10  # ours
 
 ABOUT = (
     "The experiments of Scheid et al. (ICML 2024, arXiv 2403.03811), on their instances with Gaussian rewards of"

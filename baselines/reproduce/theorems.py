@@ -155,7 +155,7 @@ ABOUT = (
     " was paid too little for, and Rbar_T compares with its true means, not its beliefs. " + TOO_FEW
 )
 READING = (
-    f"{growth.READING} With the paper's constants `linear` offers less than its cap only from T = 9e7 on at d = 2, so"
+    f"{growth.READING} With the paper's constants `linear` offers less than its cap only from T = 8e7 on at d = 2, so"
     " its rows show this first part alone. `minimax` instances are those of the lower bound for the agent that knows"
     " its means (`pa-bench reproduce lower-bound`). A factor sqrt(log(KT)) adds 1 / (2 log(KT)), about 0.03, to a"
     " power."
@@ -246,7 +246,7 @@ def draw(measured: list[CurveFit], out: Path) -> None:
     for each in measured:
         panels[each.curve.bound].setdefault(each.curve.varies, []).append(each)
     names = dict.fromkeys(each.curve.principal.split(",")[0] for each in measured)
-    colours = {name: style.colour for name, style in zip(names, COLOURS, strict=False)}
+    colours = {name: style.color for name, style in zip(names, COLOURS, strict=False)}
     columns = max(map(len, panels.values()))
     figure = Figure(figsize=(5.2 * columns, 3.9 * len(panels)), layout="constrained")
     FigureCanvasAgg(figure)
@@ -261,6 +261,10 @@ def draw(measured: list[CurveFit], out: Path) -> None:
         for each in group:
             draw_curve(axes, each, colours[each.curve.principal.split(",")[0]])
         draw_bound(axes, group)
+        if varies != "T":  # not powers of ten
+            points = sorted({value for each in group for value in each.curve.values})
+            axes.set_xticks(points, [f"{value:g}" for value in points])
+            axes.set_xticks([], minor=True)
         axes.legend(frameon=False, fontsize=6.5)
     figure.suptitle(
         "Growth of regret, with 95% intervals. Dashed: practical constants, which no theorem covers. Hollow: the game"

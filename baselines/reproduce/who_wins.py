@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from baselines.benchmark import statistics, summaries, tables
+from baselines.benchmark import standings, statistics, summaries, tables
 from baselines.benchmark.formatting import NONE, bracketed, number
 from baselines.benchmark.results import Results
 from baselines.benchmark.statistics import TOO_FEW, Estimate
 from baselines.registry import PRINCIPALS, is_trained
 from baselines.reproduce import phases
-from baselines.reproduce.claim import PRACTICAL, Cell, Claim, Evidence, Measurement, Study
+from baselines.reproduce.claim import PRACTICAL, SHARES, Cell, Claim, Evidence, Measurement, Study
 from baselines.reproduce.lemma_counts import Count, best_arm_lost
 from baselines.tasks import Task, tasks
 
@@ -55,11 +55,12 @@ READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
     " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played: slow principals play"
     " the shorter horizons. All principals of a task play the same seeds, and text, tables and figures are of these."
-    " A principal marked `phase 1` pays its cap, or searches, to the end of the game: `belgic` below T = 4e5. IQM is"
+    " A game marked `phase 1` ends in the principal's first phase, as those of `belgic` below T = 4e5 do. IQM is"
     " the interquartile mean over all runs of all agents that act on their beliefs; the columns after it are a"
     " performance profile, the share of runs with so little regret; P is the probability that a run of the one with the"
     " least IQM, of those that are not privileged, beats a run of this one (0.5: no difference). Intervals there are"
     " stratified paired bootstraps; only principals and seeds that every task of the horizon has are in that table."
+    f" {SHARES} Firsts, of the whole game: {standings.VERDICT}"
 )
 LOST = (
     "Runs in which the arm with the largest theta + mu is no longer active in the last phase, `uniform` instances with"
@@ -157,36 +158,22 @@ def _difference(row: Mapping[str, Any], score: str, shares: Mapping[str, str]) -
     return text if apart else f"{text} (not separated)"
 
 
-def firsts(summary: pd.DataFrame, score: str) -> str:
-    """The best in a score against each agent, with the number of those that are not separated from it."""
-    wins: dict[str, list[str]] = {}
-    for agent, part in summary.groupby("agent", sort=False):
-        rows = [row for row in tables.records(part) if not row["privileged"]]
-        level = sum(not summaries.is_separated(row, score) for row in rows) - 1  # but the best itself
-        best = next(row["principal"] for row in rows if row[f"{score}_best"])
-        wins.setdefault(best, []).append(f"{agent} ({level})")
-    return "; ".join(f"`{label}` against {', '.join(agents)}" for label, agents in wins.items())
-
-
 def verdict(summary: pd.DataFrame) -> str:
-    """Sentences that follow from the tasks of one horizon; those on R_T leave out agents that ignore their beliefs."""
-    richest, summary = firsts(summary, "utility"), summary[~summary["beliefs_ignored"]]
-    contenders = summary[~summary["privileged"]]
+    """Sentences that follow from the tasks of one horizon; agents that ignore their beliefs are left out."""
+    contenders = summary[~summary["beliefs_ignored"] & ~summary["privileged"]]
     shaky = contenders.groupby("principal")["linear"].max()
     steady = [f"`{label}`" for label in shaky.index[shaky <= 0.05]]
-    never = "Every principal fails in more than 5% of its runs against some agent"
+    fails = "Every principal fails in more than 5% of the runs played against some agent"
     if steady:
-        never = (
+        fails = (
             f"At most 5% of the runs of {', '.join(steady)} fail against each of the agents that act on their beliefs;"
             " the others fail more against one or several of them"
         )
     apart = contenders.assign(ratio=contenders["regret"] / contenders["regret_median"].clip(lower=1.0))
     worst = apart.loc[apart["ratio"].idxmax()]
     return (
-        f"In parentheses: how many others are not separated from it. The most utility has {richest}. The least R_T has"
-        f" {firsts(summary, 'regret')}. {never}. Means and medians are furthest apart for"
-        f" `{worst['principal']}` against {worst['agent']}: mean R_T {worst['regret']:,.0f}, median"
-        f" {worst['regret_median']:,.0f}."
+        f"{fails}. Means and medians are furthest apart for `{worst['principal']}` against {worst['agent']}: mean R_T"
+        f" {tables.with_interval(worst, 'regret')}, median {worst['regret_median']:,.0f}."
     )
 
 
@@ -267,7 +254,8 @@ def page(evidence: Evidence, path: Path) -> list[str]:
         save(heat_map(panels, f"R_T/T at T = {horizon:,}\n{MARKS}", signs), figure)
         parts += [f"## T = {horizon:,}", f"![Regret per round, principals by agents]({figure.name})"]
         for kind, group in kinds.items():
-            parts += [f"On {PANELS[kind]}: {verdict(group)}"]
+            parts += [f"### Firsts, {PANELS[kind]}, T = {horizon:,}", tables.markdown(standings.verdict_table(group))]
+            parts += [verdict(group)]
         for kind in kinds:
             final = rows[(rows["rounds"] == horizon) & (rows["horizon"] == horizon) & (rows["instance"] == kind)]
             parts += [f"### Across agents, {PANELS[kind]}, T = {horizon:,}", across(final)]

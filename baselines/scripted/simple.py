@@ -40,7 +40,6 @@ class Fixed(Principal):
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
         incentives: The offer (n_arms,), none below 0.
-
     """
 
     name = "fixed"
@@ -63,7 +62,6 @@ class Zero(Fixed):
     Args:
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
-
     """
 
     name = "zero"
@@ -81,7 +79,7 @@ class Yardstick(Principal):
 
     @property
     def game(self) -> Game:
-        """The game; raises if it has not been shown."""
+        """The game; raises before `attach` is called."""
         if self._game is None:
             raise RuntimeError(f"{self.name!r} must see the game: call attach(env.unwrapped.game) first")
         return self._game
@@ -99,7 +97,6 @@ class Oracle(Yardstick):
     Args:
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
-
     """
 
     name = "oracle"

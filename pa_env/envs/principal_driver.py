@@ -30,7 +30,7 @@ class OfferMaker(Protocol):
 
 
 Policy = Callable[[Floats32], ArrayLike]  # from the principal's summary observation to an offer
-PrincipalLike = OfferMaker | Policy | None  # what ``principal=`` takes
+PrincipalLike = OfferMaker | Policy | str | type | None  # what ``principal=`` takes
 # More that it takes, from packages that add it: a test, and a function of what is given, n_arms= and horizon=.
 CONVERSIONS: list[tuple[Callable[[Any], bool], Callable[..., OfferMaker]]] = []
 
@@ -64,8 +64,8 @@ class PrincipalDriver:
     Args:
         game: the game in which the offers are made.
         principal: an object with reset, offer and observe (with more than one copy, each gets a deep copy); a function
-            from the principal's summary observation to an offer; what ``CONVERSIONS`` makes one of these; or None, a
-            random amount on a random arm.
+            from the principal's summary observation to an offer; a name, a spec, a class or a model, once ``baselines``
+            is imported (``CONVERSIONS``); or None, a random amount on a random arm.
     """
 
     def __init__(self, game: Game, principal: PrincipalLike) -> None:
@@ -76,6 +76,11 @@ class PrincipalDriver:
         for converts, convert in CONVERSIONS:
             if converts(principal):
                 principal = convert(principal, n_arms=game.n_arms, horizon=game.horizon)
+        if isinstance(principal, str | type):
+            raise TypeError(
+                f"principal = {checks.short(principal)} is a name or a class: import baselines, which makes a principal"
+                " of it, or pass an object"
+            )
         if all(callable(getattr(principal, name, None)) for name in ("reset", "offer", "observe")):
             maker = cast(OfferMaker, principal)
             self._principals = [maker, *(copy.deepcopy(maker) for _ in range(game.copies - 1))]

@@ -85,14 +85,14 @@ class Seat(gym.Env[Any, Any]):
         return {"arms": self.game.features[0].copy()} if self.game.dim else {}
 
     def _play(self, offers: ArrayLike, arms: Integers | None = None) -> Floats:
-        """Play one round. Returns its results, a row of :class:`pa_env.kernel.layout.RoundResult`."""
+        """Play one round. Returns its results, (1, len(RoundResult) - 1 + K)."""
         if not self._left:
             self.game.check_running()
-        row: Floats = self.game.play(offers, arms)[0]
+        results = self.game.play(offers, arms)
         self._left -= 1
         if self.render_mode == "human":
             self.render()
-        return row
+        return results
 
     def render(self) -> Any:
         """Draw a frame: text ("ansi"), an image ("rgb_array"), or text in the terminal ("human")."""
@@ -133,7 +133,7 @@ class PrincipalEnv(Seat):
             action: the offer, incentives (n_arms,).
         """
         info = round_info(self._play(action))
-        return self._view(self.game.summary[0]), info["utility"], not self._left, False, info
+        return self._view(self.game.arrays.summary[0]), info["utility"], not self._left, False, info
 
 
 class FollowerEnv(Seat):
@@ -179,10 +179,10 @@ class FollowerEnv(Seat):
         if self._waiting:
             raise ResetNeeded("there is no offer, or the principal failed to make one: call reset() first")
         self._arms[0] = arm = arm_index("arm", action, self.game.n_arms)
-        row = self._play(self._offers, self._arms)
-        reward = float(row[AGENT_REWARD] + self._offers[0, arm])
-        self._driver.observe(ONE, row[None])
-        return self._next_offer(), reward, not self._left, False, round_info(row)
+        results = self._play(self._offers, self._arms)
+        reward = float(results[0, AGENT_REWARD] + self._offers[0, arm])
+        self._driver.observe(ONE, results)
+        return self._next_offer(), reward, not self._left, False, round_info(results)
 
     def _next_offer(self) -> Floats32:
         """Ask the principal for an offer. Returns what the agent then observes."""

@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from pa_env.kernel.compiling import compiled, inlined_part, part
-from pa_env.kernel.draws import place, uniform
+from pa_env.kernel.draws import GAMMA, fraction, output, place, state_at, uniform
 from pa_env.kernel.layout import (
     NO_ARM,
     AgentArrays,
@@ -152,17 +152,19 @@ def rounds_before_exploring(arrays: Arrays, i: int, most: int) -> int:
     """
     c0, exponent = arrays.rules[0].c0, arrays.rules[0].exponent
     key, t = arrays.state[i].episode_key, arrays.state[i].t + 2
-    at = place(Stream.EXPLORE, t)
-    bound = exploration_probability(c0, exponent, t) * (1.0 + 1e-12)
+    state = state_at(key, place(Stream.EXPLORE, t))
+    bound, near = exploration_probability(c0, exponent, t) * (1.0 + 1e-12), False
     for j in range(most - 1):
-        arrays.scratch[Scratch.EXPLORE, j] = uniform(key, at + j)
-    passed = most
-    for j in range(most - 1):
-        u = arrays.scratch[Scratch.EXPLORE, j]
-        if u < bound and u < exploration_probability(c0, exponent, t + j):
-            passed = j + 1
-            break
-    return passed
+        u = fraction(output(state))
+        arrays.scratch[Scratch.EXPLORE, j] = u
+        near |= u < bound
+        state += GAMMA
+    if near:
+        for j in range(most - 1):
+            u = arrays.scratch[Scratch.EXPLORE, j]
+            if u < bound and u < exploration_probability(c0, exponent, t + j):
+                return j + 1
+    return most
 
 
 @part

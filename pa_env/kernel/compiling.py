@@ -41,7 +41,7 @@ except ImportError:  # compile parts as whole functions
     pass
 else:
 
-    class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    class PartLibrary(JITCodeLibrary):
         """Code for callers to link. It is neither optimised nor turned into machine code on its own."""
 
         def _optimize_final_module(self) -> None:
@@ -58,13 +58,14 @@ else:
         def set_env(self, _name: str, _environment: Any) -> None:
             """Nothing: there is no machine code that could read it."""
 
-    class PartCompiler(Compiler):  # type: ignore[misc,no-redef]
+    class PartCompiler(Compiler):  # type: ignore[no-redef]
         """The compiler of :func:`part`."""
 
         def compile_extra(self, function: Callable[..., Any]) -> Any:
             """Compile a function into a :class:`PartLibrary`."""
-            self.state.library = PartLibrary(self.state.targetctx.codegen(), function.__qualname__)
-            return super().compile_extra(function)
+            library: Any = PartLibrary
+            self.state.library = library(self.state.targetctx.codegen(), function.__qualname__)
+            return super().compile_extra(function)  # type: ignore[no-untyped-call]
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -192,8 +193,9 @@ def part(function: Function, **options: Any) -> Function:
         function: the function, of arrays and numbers.
         **options: of ``numba.njit``, in addition to the project's.
     """
-    options = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} | options
-    return cast(Function, numba.njit(pipeline_class=PartCompiler, **options)(function))
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options = OPTIONS | wrappers | {"pipeline_class": PartCompiler} | options
+    return cast(Function, numba.njit(**options)(function))
 
 
 def inlined(function: Function) -> Function:
@@ -201,7 +203,8 @@ def inlined(function: Function) -> Function:
 
     By LLVM: Numba's own ``inline="always"`` takes half as long again to compile, and the code is no faster.
     """
-    return cast(Function, numba.njit(forceinline=True, no_cfunc_wrapper=True, **OPTIONS)(function))
+    options = OPTIONS | {"forceinline": True, "no_cfunc_wrapper": True}
+    return cast(Function, numba.njit(**options)(function))
 
 
 def inlined_part(function: Function) -> Function:

@@ -14,16 +14,34 @@ from pa_env.kernel.compiling import compiled, inlined, inlined_part, part
 from pa_env.kernel.layout import ArmRow, Arrays, Rewards, Scratch, Stream
 
 U64 = np.uint64
+GAMMA = U64(0x9E3779B97F4A7C15)
 BETA_CONCENTRATION = 2.0  # Beta(2m, 2(1 - m)) has mean m, and is uniform at m = 1/2
 
 
 @inlined
-def draw(key: Any, n: Any) -> Any:
-    """The n-th output, n = 1, 2, ..., of SplitMix64 seeded with ``key``."""
-    z = key + U64(n) * U64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> U64(30))) * U64(0xBF58476D1CE4E5B9)
+def state_at(key: Any, n: Any) -> Any:
+    """The state behind the n-th output, n = 1, 2, ..., of SplitMix64 seeded with ``key``; GAMMA more is the next."""
+    return key + U64(n) * GAMMA
+
+
+@inlined
+def output(state: Any) -> Any:
+    """The output of a state."""
+    z = (state ^ (state >> U64(30))) * U64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> U64(27))) * U64(0x94D049BB133111EB)
     return z ^ (z >> U64(31))
+
+
+@inlined
+def fraction(number: Any) -> float:
+    """An output as a float64 in [0, 1)."""
+    return np.int64(number >> U64(11)) * 2.0**-53
+
+
+@inlined
+def draw(key: Any, n: Any) -> Any:
+    """The n-th output."""
+    return output(state_at(key, n))
 
 
 @inlined
@@ -34,8 +52,8 @@ def place(stream: Any, n: Any) -> Any:
 
 @inlined
 def uniform(key: Any, n: Any) -> float:
-    """The n-th number as a float64 in [0, 1)."""
-    return np.int64(draw(key, n) >> U64(11)) * 2.0**-53
+    """The n-th output as a float64 in [0, 1)."""
+    return fraction(draw(key, n))
 
 
 @compiled
@@ -92,9 +110,11 @@ def draw_rewards(arrays: Arrays, i: int, arm: int, first: int, size: int) -> Non
     theta, mu = arrays.arms[i, ArmRow.THETA, arm], arrays.arms[i, ArmRow.MU, arm]
     x_at, r_at = place(Stream.REWARDS + 2 * arm, first), place(Stream.REWARDS + 2 * arm + 1, first)
     if arrays.state[i].rewards == Rewards.BERNOULLI and size > 1:  # apart, so that the compiler can vectorise it
+        x, r = state_at(key, x_at), state_at(key, r_at)
         for j in range(size):
-            out[Scratch.X, j] = np.float64(uniform(key, x_at + j) < theta)
-            out[Scratch.R, j] = np.float64(uniform(key, r_at + j) < mu)
+            out[Scratch.X, j], out[Scratch.R, j] = fraction(output(x)) < theta, fraction(output(r)) < mu
+            x += GAMMA
+            r += GAMMA
     else:
         for j in range(size):
             out[Scratch.X, j], out[Scratch.R, j] = draw_reward(arrays, i, arm, first + j)

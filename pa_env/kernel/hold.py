@@ -26,12 +26,14 @@ from pa_env.kernel.layout import (
     Scratch,
     Stop,
 )
-from pa_env.kernel.responses import add_response, look_ahead
+from pa_env.kernel.responses import Ahead, look_ahead, response_of
 from pa_env.kernel.step import (
+    Terms,
     add_round,
     end_rounds,
     finish,
     learn,
+    overpaid_of,
     read_sums,
     regret_of,
     score,
@@ -122,44 +124,103 @@ def others(arrays: Arrays, offers: Floats, i: int, arm: int) -> Others:
 def play_ahead(arrays: Arrays, offers: Floats, answer: Answer, most: int, stop: Floats) -> bool:
     """Play up to ``most`` rounds, for as long as the arm wins; whether it still does.
 
-    An arm that is explored is played once.
+    An arm that is explored is played once. What differs from round to round is computed first, in loops that the
+    compiler can vectorise; then it is added up, in the order of the rounds.
     """
-    i, arm, arms, exploring = int(np.int64(0)), answer.arm, arrays.arms, arrays.exploring
-    t, n, mean = arrays.state[i].t, arrays.plays[i, arm], arms[i, ArmRow.MEAN, arm]
-    agent_sum, principal_sum = arms[i, ArmRow.AGENT_SUM, arm], arms[i, ArmRow.PRINCIPAL_SUM, arm]
-    learns, terms, sums = arrays.rules[0].learns, terms_of(arrays, offers, i, arm, answer), read_sums(arrays, i)
-    response = arrays.totals[i, 1, Score.REGRET_RESPONSE]
-    explored = mean + terms.paid < answer.best
+    i, arm, arms, exploring, rows = int(np.int64(0)), answer.arm, arrays.arms, arrays.exploring, arrays.scratch
+    t, terms = arrays.state[i].t, terms_of(arrays, offers, i, arm, answer)
+    explored = arms[i, ArmRow.MEAN, arm] + terms.paid < answer.best
     size = 1 if explored else rounds_ahead(arrays, exploring, i, min(most, FLUSH - t % FLUSH))
     ahead = look_ahead(arrays, exploring, i, arm, size)
     other = Others(-np.inf, answer.highest, answer.joint)
     if ahead.size > 1:
         other = others(arrays, offers, i, arm)
-    draw_rewards(arrays, i, arm, n + 1, ahead.size)
-    x, watched, wins = 0.0, stop.size > 0 and may_fire(stop, arm), True
-    for j in range(ahead.size):
-        x, highest = arrays.scratch[Scratch.X, j], max(other.highest, mean)
-        sums = add_round(sums, terms, x, regret_of(terms, mean, highest, other.joint), highest - mean)
-        n += 1
-        t += 1
-        response = add_response(exploring, response, ahead, t, terms.theta + mean, highest, terms.net)
-        principal_sum += x
-        if learns:
-            agent_sum += arrays.scratch[Scratch.R, j]
-            mean = agent_sum / n
-        wins = mean + terms.paid > other.rival
-        if watched and count_round(stop, arm):
-            wins = False
-        if not wins:
-            break
-    if stop.size > 0 and not watched:
-        stop[Stop.HELD] += t - arrays.state[i].t
+    draw_rewards(arrays, i, arm, arrays.plays[i, arm] + 1, ahead.size)
+    learn_ahead(arrays, i, arm, ahead.size)
+    size = rounds_won(arrays, terms.paid, other.rival, ahead.size)
+    if stop.size > 0:
+        size = count_rounds(stop, arm, size)
+    score_ahead(arrays, exploring, terms, other, ahead, t, size)
+    add_ahead(arrays, exploring, i, arm, terms, size)
+    arrays.state[i].t += size
+    arrays.plays[i, arm] += size
+    arms[i, ArmRow.MEAN, arm] = rows[Scratch.MEAN, size]
+    if arrays.rules[0].learns:
+        arms[i, ArmRow.AGENT_SUM, arm] = rows[Scratch.R, size - 1]
+    if explored:
+        after_exploring(exploring, i, arm)
+    end_rounds(arrays, offers, i, arm, rows[Scratch.X, size - 1])
+    return bool(rows[Scratch.MEAN, size] + terms.paid > other.rival)
+
+
+@inlined_part
+def learn_ahead(arrays: Arrays, i: int, arm: int, size: int) -> None:
+    """Write the agent's mean of the arm before each round and after the last; rewards R become their running sum."""
+    rows, n, mean = arrays.scratch, arrays.plays[i, arm], arrays.arms[i, ArmRow.MEAN, arm]
+    rows[Scratch.MEAN, 0] = mean
+    if arrays.rules[0].learns:
+        total = arrays.arms[i, ArmRow.AGENT_SUM, arm]
+        for j in range(size):
+            total += rows[Scratch.R, j]
+            rows[Scratch.R, j] = total
+        for j in range(size):
+            rows[Scratch.MEAN, j + 1] = rows[Scratch.R, j] / (n + j + 1)
+    else:
+        for j in range(size):
+            rows[Scratch.MEAN, j + 1] = mean
+
+
+@inlined_part
+def rounds_won(arrays: Arrays, paid: float, rival: float, size: int) -> int:
+    """How many of ``size`` rounds are played until another arm wins."""
+    means, wins = arrays.scratch[Scratch.MEAN], True
+    for j in range(size):
+        wins &= means[j + 1] + paid > rival
+    if not wins:
+        for j in range(size):
+            if not means[j + 1] + paid > rival:
+                return j + 1
+    return size
+
+
+@inlined_part
+def score_ahead(
+    arrays: Arrays,
+    exploring: Records[Exploring] | None,
+    terms: Terms,
+    other: Others,
+    ahead: Ahead,
+    t: int,
+    size: int,
+) -> None:
+    """Write the scores of rounds t + 1, ..., t + size that depend on the agent's mean."""
+    rows = arrays.scratch
+    for j in range(size):
+        mean = rows[Scratch.MEAN, j]
+        highest = max(other.highest, mean)
+        rows[Scratch.REGRET, j] = regret_of(terms, mean, highest, other.joint)
+        rows[Scratch.OVERPAID, j] = overpaid_of(terms, highest - mean)
+    if exploring is not None:
+        for j in range(size):
+            mean = rows[Scratch.MEAN, j]
+            highest = max(other.highest, mean)
+            rows[Scratch.RESPONSE, j] = response_of(ahead, t + j + 1, terms.theta + mean, highest, terms.net)
+
+
+@inlined_part
+def add_ahead(arrays: Arrays, exploring: Records[Exploring] | None, i: int, arm: int, terms: Terms, size: int) -> None:
+    """Add up the scores of some rounds, and the principal's rewards."""
+    rows, sums, rewards = arrays.scratch, read_sums(arrays, i), arrays.arms[i, ArmRow.PRINCIPAL_SUM, arm]
+    response = arrays.totals[i, 1, Score.REGRET_RESPONSE]
+    for j in range(size):
+        x = rows[Scratch.X, j]
+        sums = add_round(sums, terms, x, rows[Scratch.REGRET, j], rows[Scratch.OVERPAID, j])
+        rewards += x
+        if exploring is not None:
+            response += rows[Scratch.RESPONSE, j]
     write_sums(arrays, i, sums)
-    arrays.state[i].t, arrays.plays[i, arm], arms[i, ArmRow.PRINCIPAL_SUM, arm] = t, n, principal_sum
-    arms[i, ArmRow.AGENT_SUM, arm], arms[i, ArmRow.MEAN, arm] = agent_sum, mean
-    after_exploring(arrays, exploring, i, arm, explored, response)
-    end_rounds(arrays, offers, i, arm, x)
-    return wins
+    arrays.arms[i, ArmRow.PRINCIPAL_SUM, arm] = rewards
+    arrays.totals[i, 1, Score.REGRET_RESPONSE] = response
 
 
 @inlined_part
@@ -171,14 +232,10 @@ def rounds_ahead(arrays: Arrays, exploring: Records[Exploring] | None, i: int, m
 
 
 @inlined_part
-def after_exploring(
-    arrays: Arrays, exploring: Records[Exploring] | None, i: int, arm: int, explored: bool, response: float
-) -> None:
-    """Store the score against the best response to an exploring agent; round-robin goes on after the arm explored."""
+def after_exploring(exploring: Records[Exploring] | None, i: int, arm: int) -> None:
+    """Round-robin goes on after the arm explored."""
     if exploring is not None:
-        arrays.totals[i, 1, Score.REGRET_RESPONSE] = response
-        if explored:
-            exploring[i].cursor = arm + 1
+        exploring[i].cursor = arm + 1
 
 
 # ----------------------------------------------------------------------------------------- stop rules
@@ -196,6 +253,18 @@ def count_round(stop: Floats, arm: int) -> bool:
     if stop[Stop.MISSES] > stop[Stop.ALPHA] * width + stop[Stop.BETA] / width:
         stop[Stop.WITHDRAWN] = 1.0
     return bool(stop[Stop.WITHDRAWN] > 0.0)
+
+
+@inlined_part
+def count_rounds(stop: Floats, arm: int, size: int) -> int:
+    """Count rounds of an arm, at most ``size``, until the offer is withdrawn; how many."""
+    if may_fire(stop, arm):
+        for j in range(size):
+            if count_round(stop, arm):
+                return j + 1
+    else:
+        stop[Stop.HELD] += size
+    return size
 
 
 @inlined_part

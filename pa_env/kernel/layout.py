@@ -52,12 +52,15 @@ class RoundResult(IntEnum):
     OPTIMAL = 8  # and the K - 1 columns after it: the optimal incentives pi*_a(t)
 
 
-def round_info(result: Floats) -> dict[str, Any]:
-    """The ``info`` of a round, from a row of results; in the order of their columns.
+_OPTIMAL = (0, slice(8, None))  # of the first copy
+
+
+def round_info(results: Floats) -> dict[str, Any]:
+    """The ``info`` of a round of one copy, from its results (1, 8 + K); in the order of their columns.
 
     Written out, because a loop over the columns takes twice as long.
     """
-    values = result.tolist()
+    (values,) = results.tolist()
     return {
         "utility": values[0],
         "expected_utility": values[1],
@@ -66,7 +69,7 @@ def round_info(result: Floats) -> dict[str, Any]:
         "regret_bar": values[4],
         "reward": values[5],
         "arm": int(values[6]),
-        "optimal_incentives": result[8:],
+        "optimal_incentives": results[_OPTIMAL],
     }
 
 
@@ -94,7 +97,7 @@ MEAN, PRINCIPAL_SUM = int(ArmRow.MEAN), int(ArmRow.PRINCIPAL_SUM)
 SUMS = int(Score.REGRET_FIXED)  # the scores before it are sums over rounds
 SCORES = tuple(score.name.lower() for score in Score)
 NOT_ALWAYS = ("regret_response", "regret_fixed")  # scores that are NaN where they are not defined
-INFO = tuple(round_info(np.zeros(len(RoundResult))))
+INFO = tuple(round_info(np.zeros((1, len(RoundResult)))))
 
 
 def round_infos(results: Floats) -> dict[str, Any]:
@@ -175,8 +178,12 @@ class Scratch(IntEnum):
     """Rows of ``Arrays.scratch``, for rounds whose rewards are drawn ahead."""
 
     X = 0  # rewards
-    R = 1
+    R = 1  # then their running sum
     EXPLORE = 2  # exploration draws
+    MEAN = 3  # the agent's mean of the arm before the round
+    REGRET = 4  # scores of the round
+    OVERPAID = 5
+    RESPONSE = 6
 
 
 class SummaryBlock(IntEnum):
@@ -322,7 +329,7 @@ class Arrays(NamedTuple):
     plays: Integers  # (N, K)
     totals: Floats  # (N, 2, SUMS): flushed sums and running ones
     summary: Floats32  # (N, summary_size(K)), or (N, 0) if it is not kept
-    scratch: Floats  # (len(Scratch), BLOCK_SIZE)
+    scratch: Floats  # (len(Scratch), BLOCK_SIZE + 1)
     linear: LinearArrays | None  # if rewards are linear
     exploring: Records[Exploring] | None  # (N,), if the agent explores
     agent: AgentArrays | None  # if the agent is not greedy
@@ -344,7 +351,7 @@ def new_arrays(copies: int, n_arms: int, dim: int = 0, observe: bool = True) -> 
         plays=np.zeros((copies, n_arms), np.int64),
         totals=np.zeros((copies, 2, SUMS)),
         summary=np.zeros((copies, summary_size(n_arms) if observe else 0), np.float32),
-        scratch=np.zeros((len(Scratch), BLOCK_SIZE)),
+        scratch=np.zeros((len(Scratch), BLOCK_SIZE + 1)),
         linear=new_linear_arrays(copies, n_arms, dim) if dim else None,
         exploring=None,
         agent=None,

@@ -163,7 +163,7 @@ class Ahead(NamedTuple):
 
 @inlined_part
 def look_ahead(arrays: Arrays, exploring: Records[Exploring] | None, i: int, arm: int, size: int) -> Ahead:
-    """What :func:`add_response` needs for the next rounds, at most ``size``, in which ``arm`` is played.
+    """What :func:`response_of` needs for the next rounds, at most ``size``, in which ``arm`` is played.
 
     Only the mean of the arm played moves. While the best of the other arms is the same at both ends of some rounds, it
     is the best between them too, because what an arm earns is linear in p.
@@ -177,26 +177,20 @@ def look_ahead(arrays: Arrays, exploring: Records[Exploring] | None, i: int, arm
 
 
 @inlined_part
-def add_response(
-    exploring: Records[Exploring] | None, total: float, ahead: Ahead, t: int, joint: float, highest: float, net: float
-) -> float:
-    """The sum ``total`` of regret_response after one more round of an exploring agent.
+def response_of(ahead: Ahead, t: int, joint: float, highest: float, net: float) -> float:
+    """A round's part of regret_response, if the agent explores.
 
     Args:
-        exploring: None if the agent does not explore.
-        total: the sum before.
         ahead: from :func:`look_ahead`.
         t: the round.
         joint: theta + muhat of the arm played, before the agent learns.
         highest: max_b muhat_b.
         net: theta_A - pi_A.
     """
-    if exploring is None:
-        return total
     since = float(t - ahead.piece)
     p = ahead.chance + since * (ahead.slope + since * ahead.curve)
     here, there = (1.0 - p) * joint + p * ahead.worth, (1.0 - p) * ahead.joint + p * ahead.other
-    return total + (max(here, there) - (1.0 - p) * highest - net)
+    return max(here, there) - (1.0 - p) * highest - net
 
 
 @part

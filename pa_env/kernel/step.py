@@ -24,7 +24,7 @@ from pa_env.kernel.layout import (
 from pa_env.kernel.least_squares import learn_linear
 from pa_env.kernel.observations import update_summary
 from pa_env.kernel.other_agents import Kind, exp3_learn, next_type, own_learn
-from pa_env.kernel.responses import add_other_response, add_response, look_ahead
+from pa_env.kernel.responses import add_other_response, look_ahead, response_of
 
 
 @compiled
@@ -116,6 +116,12 @@ def regret_of(terms: Terms, mean: float, highest: float, joint: float) -> float:
 
 
 @inlined_part
+def overpaid_of(terms: Terms, price: float) -> float:
+    """What was paid in a round above ``price`` = pi*_A."""
+    return max(0.0, terms.paid - price)
+
+
+@inlined_part
 def read_sums(arrays: Arrays, i: int) -> Sums:
     """The running sums of copy ``i``."""
     totals = arrays.totals
@@ -131,15 +137,15 @@ def read_sums(arrays: Arrays, i: int) -> Sums:
 
 
 @inlined_part
-def add_round(sums: Sums, terms: Terms, x: float, regret: float, price: float) -> Sums:
-    """The sums after one more round, whose arm had the price ``price`` = pi*_A."""
+def add_round(sums: Sums, terms: Terms, x: float, regret: float, overpaid: float) -> Sums:
+    """The sums after one more round."""
     return Sums(
         sums.utility + (x - terms.paid),
         sums.expected_utility + terms.net,
         sums.regret + regret,
         sums.oracle + terms.oracle,
         sums.bar + terms.bar,
-        sums.overpayment + max(0.0, terms.paid - price),
+        sums.overpayment + overpaid,
         sums.agent + terms.forgone,
     )
 
@@ -160,7 +166,8 @@ def score(arrays: Arrays, offers: Floats, i: int, arm: int, answer: Answer) -> O
     mean, terms = arrays.arms[i, ArmRow.MEAN, arm], terms_of(arrays, offers, i, arm, answer)
     x, r = draw_reward(arrays, i, arm, arrays.plays[i, arm] + 1)
     regret = regret_of(terms, mean, answer.highest, answer.joint)
-    write_sums(arrays, i, add_round(read_sums(arrays, i), terms, x, regret, answer.highest - mean))
+    overpaid = overpaid_of(terms, answer.highest - mean)
+    write_sums(arrays, i, add_round(read_sums(arrays, i), terms, x, regret, overpaid))
     add_other_response(arrays, arrays.agent, i, terms.net)
     explored_response(arrays, arrays.exploring, i, arm, terms, mean, answer)
     return Outcome(x, r, regret, answer.highest, terms)
@@ -178,9 +185,9 @@ def explored_response(
 ) -> None:
     """Add a round to the score against the best response to an exploring agent; then round-robin goes on."""
     if exploring is not None:
-        ahead, total = look_ahead(arrays, exploring, i, arm, 1), arrays.totals[i, 1, Score.REGRET_RESPONSE]
-        arrays.totals[i, 1, Score.REGRET_RESPONSE] = add_response(
-            exploring, total, ahead, arrays.state[i].t + 1, terms.theta + mean, answer.highest, terms.net
+        ahead = look_ahead(arrays, exploring, i, arm, 1)
+        arrays.totals[i, 1, Score.REGRET_RESPONSE] += response_of(
+            ahead, arrays.state[i].t + 1, terms.theta + mean, answer.highest, terms.net
         )
         if mean + terms.paid < answer.best:
             exploring[i].cursor = arm + 1

@@ -1,8 +1,12 @@
 """Small results of a benchmark, played for real, in this process."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from baselines import pictures
 from baselines.benchmark.blocks import attempt
 from baselines.benchmark.plan import make_plan
 from baselines.benchmark.store import locked
@@ -22,3 +26,11 @@ def make_results(
         for block in planned.blocks:
             store.keep(attempt(block))
     return out
+
+
+@contextmanager
+def drawn_as(*formats: str) -> Iterator[None]:
+    """Reports have their figures in these formats alone: each takes long, and one report with all of them is tested."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pictures.as_files, "__defaults__", (formats,))
+        yield

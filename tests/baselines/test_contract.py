@@ -54,6 +54,37 @@ def test_a_plain_object_plays_what_a_principal_plays() -> None:
     assert baselines.make(plain, **GAME).predict(np.zeros(20, np.float32))[0].tolist() == [0.2, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("given", [Plain, "zero", "elimination,constants=practical", "ppo"])
+def test_the_agents_seat_takes_names_and_classes(given: Any) -> None:
+    def offers(principal: Any) -> Any:
+        env = gym.make("PrincipalAgentFollower-v0", principal=principal, **GAME)
+        return np.array([env.reset(seed=1)[0], *(env.step(0)[0] for _ in range(5))])
+
+    assert_array_equal(offers(given), offers(baselines.make(given, **GAME)))
+
+
+def test_every_interface_takes_the_class_of_an_agent() -> None:
+    class Third:
+        def reset(self, n_arms: int, rng: np.random.Generator) -> None:
+            self.means = [0.0] * n_arms
+
+        def choose(self, incentives: Any) -> int:
+            return 2
+
+        def learn(self, arm: int, reward: float) -> None:
+            pass
+
+    env = gym.make("PrincipalAgent-v0", agent=Third, **GAME)
+    env.reset(seed=0)
+    assert env.step(np.zeros(3))[4]["arm"] == 2
+    assert baselines.simulate("zero", agent=Third, **GAME).plays[-1].tolist() == [0, 0, 50]
+
+
+def test_a_file_gets_no_progress_bar(capfd: pytest.CaptureFixture[str]) -> None:
+    baselines.compare(["zero"], seeds=2, **GAME)
+    assert capfd.readouterr().err == ""
+
+
 def test_simulate_takes_a_task_and_a_number_of_seeds() -> None:
     run = baselines.simulate("zero", task="k3-t100-uniform", seeds=2)
     again = baselines.simulate("zero", "uniform", n_arms=3, horizon=100, seeds=[0, 1])

@@ -134,6 +134,13 @@ def test_table_1(spec: str, agent: str) -> None:
         assert theirs[cell].removesuffix(f" ({phases.MARK})") == ours[cell]
 
 
+def test_against_an_agent_that_learns_the_slope_of_ipa_may_be_1() -> None:
+    """As the page of results says."""
+    printed = only(page("docs/table1.md")[0].split("## Practical")[0], principal="ipa", agent="empirical-mean")
+    low, high = map(float, re.findall(r"[\d.]+", printed["measured"])[1:])
+    assert low < 1 < high
+
+
 def test_ablations(monkeypatch: pytest.MonkeyPatch) -> None:
     text, study = page("docs/ablations.md")
     chosen = tuple(replace(each, horizons=(10**5,)) for each in ablations.ABLATIONS if 10**5 in each.horizons)
@@ -172,10 +179,9 @@ def test_published() -> None:
 
 def test_types() -> None:
     text, study = page("docs/types.md")
-    greedy = values(types.greedy(study)["bisect-two-arms", 10**4])
-    assert only(text.split("## Greedy types, a window")[0], principal="bisect-two-arms")["T = 10,000"] == mean_text(
-        greedy / 10**4
-    )
+    fixed = only(text.split("## Greedy types, a window")[0], principal="bisect-two-arms")
+    greedy = types.greedy_regrets("bisect-two-arms", 10**4, int(fixed["runs"]))
+    assert fixed["T = 10,000"] == mean_text(greedy / 10**4)
     narrow = values(types.window(study)["bisect-fast", 10])
     assert only(text, principal="bisect-fast")["T = 10"] == mean_text(narrow / 10)
     smooth = values(types.logit(study)[3162])

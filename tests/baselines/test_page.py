@@ -9,7 +9,7 @@ import pytest
 from baselines.benchmark import report, tables
 
 from .helpers import BROWSER, QUIET
-from .results import PRINCIPALS, make_results
+from .results import PRINCIPALS, drawn_as, make_results
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
@@ -24,7 +24,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, list
     folder = tmp_path_factory.mktemp("page")
     (folder / "own.py").write_text(OWN)
     principals = [*PRINCIPALS, f"{folder / 'own.py'}:Mine"]
-    path = report.build(report.load(make_results(folder / "results", ["k3-t100-uniform"], principals, seeds=10)))
+    results = make_results(folder / "results", ["k3-t100-uniform"], principals, seeds=10)
+    with drawn_as("png"):
+        path = report.build(report.load(results))
     noticed: list[str] = []
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=[*QUIET])
@@ -150,17 +152,18 @@ def test_curves_are_there_without_a_script(opened: tuple[Any, list[str]]) -> Non
 
 
 @pytest.mark.parametrize("width", [390, 1300])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_overflows(opened: tuple[Any, list[str]], width: int, scheme: Any) -> None:
-    page = opened[0].context.browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+def test_nothing_overflows(opened: tuple[Any, list[str]], width: int) -> None:
+    page = opened[0].context.browser.new_page(viewport={"width": width, "height": 900})
     page.goto(opened[0].url)
     page.wait_for_function("window.Plotly")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.wait_for_selector(".regret .legend")
     outside = """[...document.querySelectorAll('body *')].filter(
         each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.wide, defs')).length"""
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.evaluate(outside) == 0
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(outside) == 0
     page.close()
 
 

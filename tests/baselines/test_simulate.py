@@ -157,17 +157,18 @@ def test_the_oracle_has_no_regret(family: str, agent: str) -> None:
 # -------------------------------------------------------------------------------------- long horizons
 
 
-def test_counters_at_a_billion_rounds() -> None:
-    horizon = 10**9
+def test_long_sums_do_not_drift() -> None:
+    """By less than 1e-11 in a billion rounds; a fifth of them may drift by a fifth of that."""
+    horizon, tolerance = 2 * 10**8, 2e-12
     principal = baselines.make("fixed", n_arms=2, horizon=horizon, incentives=[0.3, 0.0])
     run = simulate(principal, IID([0.5, 0.6], [0.7, 0.1], "constant"), "oracle", seed=SEED)
     assert run.plays[-1].tolist() == [horizon, 0]
     assert run.checkpoints[-1] == horizon
     assert {run.plays.dtype, run.checkpoints.dtype, run.misses.dtype} == {np.dtype(np.int64)}
     # pi* = .1 for arm 0, which is the best; the same number a billion times is the worst case for a running sum.
-    assert run.expected_utility[-1] == pytest.approx((0.7 - 0.3) * horizon, rel=1e-11)
-    assert run.regret[-1] == pytest.approx((0.3 - 0.1) * horizon, rel=1e-11)
-    assert run.overpayment[-1] == pytest.approx((0.3 - 0.1) * horizon, rel=1e-11)
+    assert run.expected_utility[-1] == pytest.approx((0.7 - 0.3) * horizon, rel=tolerance)
+    assert run.regret[-1] == pytest.approx((0.3 - 0.1) * horizon, rel=tolerance)
+    assert run.overpayment[-1] == pytest.approx((0.3 - 0.1) * horizon, rel=tolerance)
 
 
 def test_counters_pass_two_billion() -> None:

@@ -65,7 +65,7 @@ def test_rows_are_the_runs(name: str, principal: str) -> None:
         one = play(Block(task(name), principal, [seed])).to_pandas()
         assert_frame_equal(table[table["seed"] == seed].reset_index(drop=True), one)
     game = {"n_arms": block.task.n_arms, "horizon": block.task.horizon, "dim": block.task.dim}
-    made = baselines.simulate(principal, block.task.instance, block.task.make_agent(), game["horizon"], 4, marks)
+    made = baselines.simulate(principal, block.task.instance, block.task.agent, game["horizon"], 4, marks)
     if block.task.dim or game["n_arms"] == 5:
         assert table.loc[table["seed"] == 4, "regret"].tolist() == made.regret.tolist()
     labels = {"task": name, "principal": principal, "agent": block.task.agent, "instance": block.task.instance}
@@ -280,7 +280,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
     digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in manifest.sources()}
     assert loaded >= {"baselines.rl.trained", "baselines.scripted.paper.steiner", "pa_env.kernel"}
     texts = {"baselines.benchmark", *(f"baselines.scripted{folder}" for folder in ("", ".ours", ".paper", ".peers"))}
-    beside = {"baselines", "baselines.comparison", "baselines.players", "baselines.benchmark.pool", "baselines.tasks"}
+    beside = {"baselines", "baselines.comparison", "baselines.players", "baselines.benchmark.pool", "baselines.extras"}
     beside |= {"baselines.rl", "baselines.simulation", "baselines.text"}
     assert loaded - digested == texts | beside
 

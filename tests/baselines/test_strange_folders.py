@@ -12,12 +12,13 @@ import pytest
 from markdown_it import MarkdownIt
 from typer.testing import CliRunner
 
+from baselines import pictures
 from baselines.__main__ import app
 from baselines.benchmark.blocks import as_parquet, file_name, read_table
 from baselines.text import in_markdown, plain
 
 from .helpers import BROWSER, QUIET, contents
-from .results import make_results
+from .results import drawn_as, make_results
 
 TASKS = {
     "k3-t100-uniform": "x/../../../../../ESCAPED",
@@ -68,7 +69,8 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Outputs:
     before = contents(top)
     commands = (["report", folder], ["report", folder, "--format", "markdown"])
     commands = (*commands, ["leaderboard", folder, "--out", folder / "report" / "board.md"])
-    shown = [CliRunner().invoke(app, list(map(str, words))) for words in commands]
+    with drawn_as("png", "svg"):
+        shown = [CliRunner().invoke(app, list(map(str, words))) for words in commands]
     assert all(each.exit_code == 0 for each in shown), shown
     return Outputs(folder / "report" / "index.html", before, contents(top), [each.stdout for each in shown[:2]])
 
@@ -96,6 +98,13 @@ def test_names_are_shown_as_text(outputs: Outputs) -> None:
             assert plain(label) in html.unescape(re.sub(r"<[^>]*>", "", rendered))
     for name in ("index.html", *(name for name in files if name.endswith(".svg"))):
         assert not re.search(r"<script>alert|<img src=x|\x1b", files[name].decode())
+
+
+def test_names_are_drawn_in_every_format() -> None:
+    figure, _ = pictures.new_figure(6, 4, plain(TASKS["k3-t140-uniform"]))
+    for place, name in enumerate((*TASKS.values(), *LABELS.values())):
+        figure.text(0, place / 6, pictures.short_label(plain(name)))
+    assert list(pictures.as_files(figure)) == ["png", "svg", "pdf"]
 
 
 def test_a_page_with_hostile_names_runs_no_script(outputs: Outputs) -> None:

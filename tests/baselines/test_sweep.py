@@ -19,7 +19,7 @@ import baselines
 from baselines.__main__ import app
 from baselines.benchmark import blocks, pool, sweep
 from baselines.benchmark.blocks import Block, BlockResult, attempt
-from baselines.benchmark.plan import make_plan, own_task
+from baselines.benchmark.plan import custom_task, make_plan
 from baselines.benchmark.results import read
 from baselines.benchmark.store import StoreError, locked
 from baselines.tasks import SUITES, task, tasks
@@ -447,9 +447,9 @@ def test_a_bad_setting_is_named(tmp_path: Path, options: list[str], message: str
 
 
 def test_a_setting_is_the_task_of_its_name() -> None:
-    assert own_task("exploratory,c0=0.3", "clustered", 7, 3000, None) == task("k7-t3000-clustered-exploratory-c0.3")
-    assert own_task(None, "unit-ball", None, 200, None) == task("d3-k5-t200-linear")
-    assert own_task(None, "ipa-k5", None, 200, None) == task("k5-t200-ipa-k5")
+    assert custom_task("exploratory,c0=0.3", "clustered", 7, 3000, None) == task("k7-t3000-clustered-exploratory-c0.3")
+    assert custom_task(None, "unit-ball", None, 200, None) == task("d3-k5-t200-linear")
+    assert custom_task(None, "ipa-k5", None, 200, None) == task("k5-t200-ipa-k5")
 
 
 def test_options_from_a_file(tmp_path: Path) -> None:

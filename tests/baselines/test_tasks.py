@@ -9,10 +9,11 @@ import pytest
 import baselines
 import pa_env
 from baselines.benchmark.blocks import Block, play
-from baselines.registry import PRINCIPALS
+from baselines.registry import PRINCIPALS, resolve_agent
 from baselines.specs import parse
 from baselines.tasks import SUITES, TASKS, Task, setting, task, tasks
 from pa_env.instances import FAMILIES
+from pa_env.scripted_agents import ScriptedAgent
 
 EVERY = list(TASKS.values())
 
@@ -29,8 +30,10 @@ def test_a_task_is_what_its_name_says(made: object) -> None:
         dim, n_arms, horizon, family, agent, c0 = found.groups()
         assert (made.dim or 0, made.n_arms, made.horizon) == (int(dim or 0), int(n_arms), int(float(horizon)))
         assert made.instance == ("unit-ball" if dim else family)
-        assert made.make_agent().name == (agent or ("ols" if dim else "empirical-mean"))
-        assert made.make_agent().c0 == (float(c0 or 1) if "c0" in made.make_agent().declaration.parameters else 0)
+        opponent = resolve_agent(made.agent)
+        assert isinstance(opponent, ScriptedAgent)
+        assert opponent.name == (agent or ("ols" if dim else "empirical-mean"))
+        assert opponent.c0 == (float(c0 or 1) if "c0" in opponent.declaration.parameters else 0)
     assert made.instance in FAMILIES
     assert re.fullmatch(r"[A-Z][^.]*\.", made.probes)
     assert made.seeds >= 2

@@ -1,6 +1,8 @@
 """What the tests of the game share: agents and principals of our own, and every interface's rounds as bytes."""
 
+import resource
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,6 +159,11 @@ def spoil(*things: Any) -> None:
             spoil(*thing)
         elif isinstance(thing, np.ndarray):
             thing.fill(1)
+
+
+def resident() -> int:
+    """The memory that this process holds now, in kilobytes; its peak may be that of an earlier test."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() // 1024
 
 
 def state_of(game: Any) -> list[bytes]:

@@ -20,7 +20,7 @@ from pa_env.kernel.layout import (
 
 def test_an_info_has_the_columns_that_it_is_named_after() -> None:
     row = np.arange(len(RoundResult) + 2, dtype=np.float64)
-    info = round_info(row)
+    info = round_info(row[None])
     for name in INFO[:-1]:
         assert info[name] == RoundResult[name.upper()]
     assert info["optimal_incentives"].tolist() == row[RoundResult.OPTIMAL :].tolist()

@@ -116,6 +116,13 @@ def test_a_rule_that_cannot_be_compiled_is_told_its_line_and_the_limit(rule: Any
         compile_rule(rule)
 
 
+def test_a_rule_has_its_arguments() -> None:
+    with pytest.raises(
+        TypeError, match=r"must be a function rule\(memory, plays, sums, arm, reward, offer\) -> target"
+    ):
+        compile_rule(lambda memory, plays: 0)
+
+
 def test_a_rule_draws_by_its_key() -> None:
     @compile_rule
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:

@@ -8,6 +8,6 @@ Inside::
     explore_then_commit.py  explore, then commit
     particle.py             the best offer on average over particles
     free_fall.py            pay first, stop later
-    knows_beliefs.py        the same offer, to beliefs that it is shown: a yardstick
+    knows_beliefs.py        the same offer to the true beliefs: a yardstick
     particle_filter.py      possible agents as particles, for both and for trained principals
 """

@@ -50,7 +50,6 @@ class BracketUCB(ProfitTarget):
         forgetting: Rate at which the variances of beliefs grow, at least 0.
         ceiling: Largest mean reward assumed possible, at least 0.
         optimism: Half-width of the brackets in standard deviations, at least 0.
-
     """
 
     name = "bracket-ucb"

@@ -30,7 +30,6 @@ class ExploreThenCommit(Principal):
         n_arms: Number of arms K, at least 1.
         horizon: Number of rounds T, at least 2.
         share: Share of the rounds that explore, in (0, 1]. Default: (K/T)^(1/3) / 8.
-
     """
 
     name = "explore-then-commit"

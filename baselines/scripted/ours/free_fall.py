@@ -34,7 +34,6 @@ class FreeFall(Principal):
         share: Share of the rounds in which it pays, from 0 to 1.
         amount: The incentive, at least 0.
         bonus: Factor of the optimism about theta, at least 0.
-
     """
 
     name = "free-fall"

@@ -111,7 +111,7 @@ def take_answer(memory: Floats, beliefs: GaussianBeliefs, plays: Integers, arm: 
     for b in range(n_arms):
         x = lead(beliefs, arm, b) if moved and b != arm else beliefs.leads[b]
         if x < SURE:
-            if x < -1.0 and plays[b] == 0:  # the agent may know more about the arm than its plays have told it
+            if x < -1.0 and plays[b] == 0:  # the agent may know the arm better than by its plays
                 beliefs.v[b] = 2.0 * max(beliefs.v[arm], beliefs.v[b])
             va, vb = beliefs.v[arm], beliefs.v[b]
             both = va + vb + SMALLEST

@@ -50,7 +50,6 @@ class KnowsBeliefs(Yardstick):
         horizon: Number of rounds T, at least 2.
         objective: What the parameters of g were chosen for: "regret" (R_T) or "utility". For utility it tries arms
             early, while the agent knows nothing and trials are cheap, and avoids teaching it what it likes.
-
     """
 
     name = "knows-beliefs"

@@ -74,7 +74,6 @@ class Particle(Principal):
         newness: What is subtracted from the worth of an arm that was never played.
         teaching: Weight of what the agent is expected to learn from an arm.
         patience: Weight of later rounds when a price is tried, at least 0.
-
     """
 
     name = "particle"

@@ -76,7 +76,6 @@ class ProfitTarget(Principal):
         suspicion: Explorations expected before the first round, above 0.
         forgetting: Rate at which the variances of beliefs grow, at least 0.
         ceiling: Largest mean reward assumed possible, at least 0.
-
     """
 
     name = "profit-target"

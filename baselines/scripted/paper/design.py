@@ -31,7 +31,6 @@ def g_optimal_design(arms: Floats, factor: float = 2.0) -> Floats:
     Args:
         arms: Vectors (n, d), n >= 1; they may repeat, be zero, or span less than R^d.
         factor: C > 1 of a C-approximate design.
-
     """
     if arms.ndim != 2 or len(arms) == 0 or not np.isfinite(arms).all():
         raise ValueError(f"arms must be finite, of shape (n, d) with n >= 1, got shape {arms.shape}")

@@ -32,7 +32,6 @@ class Elimination(Phased):
         delta: Probability of failure, in (0, 1). Default: 1/T.
         constants: "paper" or "practical"; see :class:`~baselines.scripted.paper.phased.Phased`.
         unknown_initial_means: Whether the agent's means may start anywhere in [0, 1] instead of at 0.
-
     """
 
     name = "elimination"
@@ -100,7 +99,6 @@ class EliminationOffline(Elimination):
         delta: Probability of failure, in (0, 1). Default: 1/T.
         constants: "paper" or "practical"; see :class:`~baselines.scripted.paper.phased.Phased`.
         unknown_initial_means: Whether the agent's means may start anywhere in [0, 1] instead of at 0.
-
     """
 
     name = "elimination-offline"

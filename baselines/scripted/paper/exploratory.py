@@ -39,7 +39,6 @@ class Exploratory(Phased):
         delta: Probability of failure, in (0, 1). Default: 1/T.
         constants: "paper" or "practical"; see :class:`~baselines.scripted.paper.phased.Phased`.
         unknown_initial_means: Whether the agent's means may start anywhere in [0, 1] instead of at 0.
-
     """
 
     name = "exploratory"
@@ -160,7 +159,6 @@ class ExploratoryOracle(Exploratory):
         delta: Probability of failure, in (0, 1). Default: 1/T.
         constants: "paper" or "practical"; see :class:`~baselines.scripted.paper.phased.Phased`.
         unknown_initial_means: Whether the agent's means may be as large as 2 instead of 1.
-
     """
 
     name = "exploratory-oracle"

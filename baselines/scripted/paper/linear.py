@@ -28,7 +28,7 @@ class LinearElimination(Phased):
     point. A question halves the volume of S + z B exactly for d <= 2. For d >= 3 volumes are sampled, and 9/16 of the
     samples are put above the cut: the proof allows any share from 1/2 to 5/8.
 
-    Where it fails: with the paper's constants no incentive is below the cap 2d + 1/T before T about 9e7 (d = 2). The
+    Where it fails: with the paper's constants no incentive is below the cap 2d + 1/T before T about 8e7 (d = 2). The
     practical ones drop the best arm in some games below T = 1e6.
 
     Args:
@@ -37,7 +37,6 @@ class LinearElimination(Phased):
         arms: The arms' vectors (n_arms, dim), which the principal knows: ``info["arms"]`` of a reset.
         delta: Probability of failure, in (0, 1). Default: 1/T.
         constants: "paper" or "practical"; see :class:`~baselines.scripted.paper.phased.Phased`.
-
     """
 
     name = "linear"

@@ -43,7 +43,6 @@ class Phased(Principal):
         unknown_initial_means: Whether the agent's empirical means may start anywhere in [0, 1] instead of at 0 (the
             paper's appendix "Modifications for General Initial Empirical Means"). A mean may then reach 2, so searches
             and caps do too.
-
     """
 
     practical: ClassVar[Constants]

@@ -69,7 +69,6 @@ def multi_scale_search(
 
     Returns:
         A generator that yields questions, is sent the index of the arm played, and returns a point of S (dim,).
-
     """
     if arms.ndim != 2 or arms.shape[1] != knowledge.dim or not np.isfinite(arms).all():
         raise ValueError(f"arms must be finite, of shape (n_arms, {knowledge.dim}) as S is, got shape {arms.shape}")

@@ -36,7 +36,6 @@ class Belgic(Principal):
             the length of the search with the overpayment at kappa = 1/2.
         kappa: Exponent of the agent's regret, in (0, 1).
         C: Factor of the agent's regret, at least 0.
-
     """
 
     name = "belgic"

@@ -41,7 +41,6 @@ class CIPA(Principal):
         horizon: Number of rounds T, at least 2.
         arms: The arms' vectors (n_arms, dim), which the principal knows: ``info["arms"]`` of a reset.
         noise: Standard deviation of X that LinUCB assumes, at least 0.
-
     """
 
     name = "c-ipa"

@@ -1,8 +1,8 @@
 """Epsilon-greedy that learns the agent's means from its choices (Dogan, Shen & Aswani, arXiv 2304.07407).
 
 Source: "Repeated Principal-Agent Games with Unobserved Agent Rewards and Perfect-Knowledge Agents", in the form in
-which the authors of IPA (Scheid et al., ICML 2024, arXiv 2403.03811) coded it for their comparison. The random offers
-and the price of the best arm, at the end, are those of the robust stand-in too.
+which the authors of IPA (Scheid et al., ICML 2024, arXiv 2403.03811) coded it for their comparison. The functions
+for random offers and prices, at the end, serve the robust stand-in too.
 """
 
 import math
@@ -51,7 +51,6 @@ class EpsilonGreedy(Principal):
         m: Amount of exploration, at least 0. Default: T/20 (500 of 10,000 rounds with 5 arms in the comparison).
         variant: "as-published"; "gross", where theta_hat is the mean of X; or "every-round", which is "gross" with B
             updated after every round.
-
     """
 
     name = "epsilon-greedy"

@@ -35,7 +35,6 @@ class IPA(Principal):
         horizon: Number of rounds T, at least 2.
         margin: What is added to each incentive, at least 0. Default: 1/T^2, as in the authors' code; the paper
             has 1/T.
-
     """
 
     name = "ipa"

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
+from baselines.scripted.peers.epsilon_greedy import episode_key
 from pa_env.checks import at_least
 from pa_env.kernel.compiling import inlined
 from pa_env.kernel.draws import uniform
@@ -39,7 +40,6 @@ class PriceGrid(Principal):
         n_arms: Number of arms N, at least 1.
         horizon: Number of rounds T, at least 2.
         lipschitz: L, at least 0; 10 suits a logit agent with temperature 0.1.
-
     """
 
     name = "price-grid"
@@ -58,8 +58,7 @@ class PriceGrid(Principal):
         """One request for the whole game."""
         actions = 1 + self.n_arms * math.ceil(1.0 / self.width)
         memory = LAYOUT.zeros(self.n_arms, actions=actions, width=self.width, normaliser=-np.inf)
-        high, low = self.rng.integers(2**32, size=2).tolist()
-        write_key(memory, GridEntry.KEY, (high << 32) | low)
+        write_key(memory, GridEntry.KEY, episode_key(self.rng))
         yield follow(price_grid_rule(), memory, self.horizon)
 
 

@@ -65,7 +65,6 @@ class RobustEpsilonGreedy(Principal):
         q: Exponent of the exploration probability, in (0, 1).
         window: Number of last explorations that count, at least 1. It bounds the work of an exploration and forgets
             old answers.
-
     """
 
     name = "robust-epsilon-greedy"

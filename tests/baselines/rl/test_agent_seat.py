@@ -18,7 +18,7 @@ import baselines
 from baselines import rl
 from baselines.__main__ import app
 from baselines.benchmark import sweep
-from baselines.benchmark.plan import make_plan, own_task
+from baselines.benchmark.plan import custom_task, make_plan
 from baselines.reproduce import exploitability
 from baselines.reproduce.claim import Evidence, Study
 from baselines.rl import training
@@ -178,7 +178,7 @@ def test_a_benchmark_knows_which_file_plays(tmp_path: Path) -> None:
     path.write_bytes(pack(random_policy(), SEAT))
 
     def run() -> list[Path]:
-        plan = make_plan([own_task(str(path), "uniform", 3, 30, None)], ["zero"], 4)
+        plan = make_plan([custom_task(str(path), "uniform", 3, 30, None)], ["zero"], 4)
         return sweep.run(plan, tmp_path / "out", "test", engine, quiet=True)
 
     assert run() == []

@@ -35,7 +35,7 @@ def test_scores_are_those_of_the_episodes(tables: trained.Tables) -> None:
     assert list(scores) == [*SMALL.principals, *trained.YARDSTICKS.values()]
     for name, own in scores.items():
         principal = make(name, n_arms=SMALL.n_arms, horizon=SMALL.horizon)
-        run = baselines.simulate(principal, SMALL.instance, SMALL.make_agent(), seeds=range(20), checkpoints=[100])
+        run = baselines.simulate(principal, SMALL.instance, SMALL.agent, seeds=range(20), checkpoints=[100])
         for score, values in own.items():
             assert values.tolist() == getattr(run, score)[:, -1].tolist()
 

@@ -39,7 +39,7 @@ def earned(name: str, where: str, episodes: int) -> float:
     played = task(where)
     principal = baselines.make(name, n_arms=played.n_arms, horizon=played.horizon)
     seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
-    run = baselines.simulate(principal, played.instance, played.make_agent(), seeds=seeds, checkpoints=[played.horizon])
+    run = baselines.simulate(principal, played.instance, played.agent, seeds=seeds, checkpoints=[played.horizon])
     return float(run.expected_utility.mean())
 
 

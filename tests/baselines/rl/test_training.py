@@ -43,6 +43,13 @@ TINY: dict[str, Any] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learning curves are drawn in the test of the command alone: each takes as long as a lap."""
+    if "command" not in request.node.name:
+        monkeypatch.setattr(training, "picture", lambda *_: b"")
+
+
 def test_a_game_with_a_known_best_policy_is_learned() -> None:
     # Arm 0 brings 0.9 and costs 0.5; arm 1 brings 0.2 and is free: the best is 0.4 a round.
     instance, horizon = IID((0.1, 0.6), (0.9, 0.2), "constant"), 20
@@ -147,7 +154,7 @@ def test_two_runs_at_once_in_a_folder(tmp_path: Path) -> None:
         train(Settings(**TINY), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
     (tmp_path / ".77.lap-0.zip.tmp").write_text("half")  # of one that was killed
-    run(tmp_path)
+    run(tmp_path, steps=320)
     assert not list(tmp_path.glob(".*"))
 
 
@@ -165,11 +172,11 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: pyt
 def test_a_finished_run_trains_no_more_and_others_are_kept_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(tmp_path)
+    run(tmp_path, steps=320)
     with pytest.raises(ValueError, match="seed = 0, not 1: pass another folder"):
-        run(tmp_path, seed=1)
+        run(tmp_path, steps=320, seed=1)
     monkeypatch.setattr(training, "learner", None)
-    run(tmp_path)
+    run(tmp_path, steps=320)
 
 
 def test_copies_are_shared_out_evenly() -> None:
@@ -232,7 +239,7 @@ def test_a_warm_up_comes_first() -> None:
 
 
 def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(tmp_path, tasks=("k1-t20-uniform",))  # its one arm costs nothing
+    run(tmp_path, tasks=("k1-t20-uniform",), steps=640)  # its one arm costs nothing
     assert capsys.readouterr().out.count("The trap of offering nothing") == 1
 
 
@@ -261,7 +268,7 @@ def test_a_damaged_record_is_named(tmp_path: Path) -> None:
 
 
 def test_a_recipe_is_trained_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(recipes.RECIPES, "ppo-tiny", TINY | {"objective": "regret"})
+    monkeypatch.setitem(recipes.RECIPES, "ppo-tiny", TINY | {"objective": "regret", "steps": 320})
     assert recipes.cook("ppo-tiny", tmp_path) == tmp_path / "ppo-tiny" / "policy.npz"
     assert read(tmp_path / "ppo-tiny" / "policy.npz", SEAT).metadata["objective"] == "regret"
 
