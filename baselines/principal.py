@@ -23,7 +23,7 @@ import copy
 import inspect
 import math
 from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from pa_env.checks import arm_index, finite, numbers, seed_of, short, whole
 from pa_env.envs.principal_driver import OfferMaker
 from pa_env.game import Game, principal_seed
-from pa_env.kernel.layout import NO_ARM, Floats, Floats32, Integers, SummaryNumber
+from pa_env.kernel.layout import NO_ARM, Floats, Floats32, Integers, SummaryBlock, SummaryNumber
 from pa_env.rules import StopRule
 
 
@@ -66,6 +66,7 @@ class Follow(NamedTuple):
 
 Request = Hold | Follow
 Rounds = Generator[Request, Outcome, None]
+T = TypeVar("T", int, float)
 
 
 def hold(arm: int, amount: float, rounds: int = 1, stop: tuple[float, float] | None = None) -> Hold:
@@ -77,7 +78,8 @@ def hold(arm: int, amount: float, rounds: int = 1, stop: tuple[float, float] | N
         rounds: for how long, at least 1.
         stop: (alpha, beta): withdraw the offer after Y rounds once misses of the arm > alpha sqrt(Y) + beta / sqrt(Y).
     """
-    return Hold((int(arm),), (float(amount),), rounds, int(arm), stop)
+    arm = _cast(int, "arm", arm)
+    return Hold((arm,), (_cast(float, "amount", amount),), rounds, arm, stop)
 
 
 def offer(amounts: Mapping[int, float] | ArrayLike, rounds: int = 1, target: int = NO_ARM) -> Hold:
@@ -93,7 +95,7 @@ def offer(amounts: Mapping[int, float] | ArrayLike, rounds: int = 1, target: int
         if vector.ndim != 1:
             raise ValueError(f"amounts = {short(amounts)} must be a vector, or a dictionary arm -> incentive")
         return Hold(tuple(range(vector.size)), tuple(vector.tolist()), rounds, target)
-    return Hold(tuple(amounts), tuple(float(a) for a in amounts.values()), rounds, target)
+    return Hold(tuple(amounts), tuple(_cast(float, "amount", a) for a in amounts.values()), rounds, target)
 
 
 def follow(rule: Callable[..., int], memory: Floats, rounds: int) -> Follow:
@@ -240,7 +242,13 @@ class Principal:
             episode_start: ignored: an episode begins where the observation says t = 0.
             deterministic: ignored: randomness comes from the principal's seed.
         """
-        batch = np.atleast_2d(observation)
+        batch = np.atleast_2d(numbers("observation", observation))
+        size = len(SummaryBlock) * self.n_arms + len(SummaryNumber)
+        if batch.ndim != 2 or batch.shape[1] != size:
+            raise ValueError(
+                f"observation of shape {np.shape(observation)} must be (n, {size}) or ({size},): of"
+                f" observation='summary' with {self.n_arms} arms"
+            )
         state = tuple(self._twin(i) for i in range(len(batch))) if state is None else state
         offers = np.empty((len(batch), self.n_arms))
         for i, (principal, seen) in enumerate(zip(state, batch, strict=True)):
@@ -376,6 +384,14 @@ def arguments_of(principal: Principal) -> dict[str, object]:
     """Return the arguments of a principal's constructor that it keeps as attributes, or in ``parameters``."""
     kept = vars(principal) | vars(principal).get("parameters", {})
     return {name: kept[name] for name in inspect.signature(type(principal)).parameters if name in kept}
+
+
+def _cast(kind: Callable[..., T], argument: str, value: object) -> T:
+    """Return an argument as an int or a float; the game checks whether it is one that can be played."""
+    try:
+        return kind(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{argument} = {short(value)} must be a number") from None
 
 
 def _as_code(value: object) -> str:

@@ -94,6 +94,8 @@ def complete(task: str | Task | None, keywords: Mapping[str, object], principals
     if task is not None:
         if given:
             raise ValueError(f"task = {short(task)} is a whole setting: leave out {', '.join(given)}, or the task")
+        if not isinstance(task, str | Task):
+            raise TypeError(f"task = {short(task)} must be the name of a task, or a Task")
         return task_of(task) if isinstance(task, str) else task
     values: dict[str, Any] = {"agent": "empirical-mean", "instance": "uniform", "n_arms": None, "horizon": HORIZON}
     for each in filter(is_object, principals):

@@ -24,6 +24,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numba
 import numpy as np
@@ -47,7 +48,9 @@ ARGUMENTS = {
     "learn": "learn(memory, means, counts, arm, reward) or learn(memory, means, counts, arm, reward, paid)",
     "exploration": "exploration(memory, means, counts, offer, t, u) -> arm",
 }
-_checked: set[tuple[Any, Any, int, int]] = set()  # functions whose bounds were checked, with arms and size of memory
+_compiled: WeakValueDictionary[tuple[str, Any, bool], Any] = WeakValueDictionary()
+# For a `choose` whose bounds were checked: with which `learn`, arms and size of memory.
+_checked: WeakKeyDictionary[Any, set[tuple[Any, int, int]]] = WeakKeyDictionary()
 
 
 @compiled
@@ -167,15 +170,25 @@ def takes_paid(learn: Any) -> bool:
     return len(learn.nopython_signatures[0].args) == len(LEARN_PAID.args)
 
 
-@functools.cache
 def compile_own(argument: str, function: Any, trusted: bool = False) -> Any:
-    """Compile a user's function for the kernel to call. The result is kept, so that its address stays valid.
+    """Compile a user's function for the kernel to call; its address is valid for as long as the result is kept.
 
     Args:
         argument: its role, a key of ``ARGUMENTS``.
         function: a plain function.
         trusted: do not check bounds.
     """
+    made = _compiled.get((argument, function, trusted))
+    if made is None:
+        made = _compiled[argument, function, trusted] = _compile(argument, function, trusted)
+    return made
+
+
+kept = functools.cache(compile_own)  # for functions of this package, and of agents that do not keep the result
+
+
+def _compile(argument: str, function: Any, trusted: bool) -> Any:
+    """What :func:`compile_own` returns, compiled."""
     signatures, what = (
         (LEARN, LEARN_PAID) if argument == "learn" else (CHOOSE,),
         f"must be a function {ARGUMENTS[argument]}",
@@ -208,7 +221,7 @@ def check_own_bounds(choose: Any, learn: Any, n_arms: int, memory: Floats) -> No
         n_arms: number of arms.
         memory: (M,), at the beginning of an episode.
     """
-    if (choose, learn, n_arms, memory.size) in _checked:
+    if (learn, n_arms, memory.size) in _checked.setdefault(choose, set()):
         return
     choosing = compiled(choose.py_func, CHOOSE, boundscheck=True)
     paid = (0.5,) if learn is not None and takes_paid(learn) else ()
@@ -221,4 +234,4 @@ def check_own_bounds(choose: Any, learn: Any, n_arms: int, memory: Floats) -> No
             counts[arm] += 1
             if learning is not None:
                 learning(trial, means, counts, arm, float(rng.integers(2)), *paid)
-    _checked.add((choose, learn, n_arms, memory.size))
+    _checked[choose].add((learn, n_arms, memory.size))

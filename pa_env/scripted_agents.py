@@ -66,7 +66,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pa_env.checks import at_least, integers, known, numbers, short, whole
-from pa_env.compiled_agents import CompiledAgent, check_own_bounds, compile_own, write_functions
+from pa_env.compiled_agents import CompiledAgent, check_own_bounds, kept, write_functions
 from pa_env.kernel.compiling import address
 from pa_env.kernel.layout import Exploration, Floats, Integers, Order, Records, Rules, Ties
 from pa_env.kernel.other_agents import Kind, types_memory
@@ -190,7 +190,7 @@ class ScriptedAgent:
         if isinstance(self.exploration, str):
             known("exploration", self.exploration, EXPLORATIONS)
         elif callable(self.exploration):
-            compile_own("exploration", self.exploration)
+            kept("exploration", self.exploration)
         else:
             whole("exploration", self.exploration, 0)
         if not isinstance(self.knows_means, bool | np.bool_):
@@ -273,14 +273,14 @@ class ScriptedAgent:
         functions = self.declaration.functions
         if functions is not None:
             told = functions.learn is not None and self.feedback == "bandit"  # whole offers are noted by `choose`
-            learn = compile_own("learn", functions.learn, trusted=True) if told else None
-            write_functions(rules, compile_own("choose", functions.choose, trusted=True), learn)
-        rules["explore"] = address(compile_own("exploration", self.exploration)) if callable(self.exploration) else 0
+            learn = kept("learn", functions.learn, trusted=True) if told else None
+            write_functions(rules, kept("choose", functions.choose, trusted=True), learn)
+        rules["explore"] = address(kept("exploration", self.exploration)) if callable(self.exploration) else 0
 
     def _exploration(self, n_arms: int) -> int:
         """Return the code of its exploration in a game."""
         if callable(self.exploration):
-            check_own_bounds(compile_own("exploration", self.exploration), None, n_arms, np.zeros(0))
+            check_own_bounds(kept("exploration", self.exploration), None, n_arms, np.zeros(0))
             return Exploration.FUNCTION
         if isinstance(self.exploration, str):
             return EXPLORATIONS[self.exploration]

@@ -40,6 +40,7 @@ def read(directory: Path) -> Results:
     Tasks and principals come in the order in which they were first asked for.
     """
     path = Store(directory).manifest
+    files = sorted((directory / "blocks").glob("[!.]*.parquet"))  # first: a run notes a block before it writes it
     try:
         notes = manifest.read(path)
     except FileNotFoundError:
@@ -48,7 +49,6 @@ def read(directory: Path) -> Results:
         ) from None
     _check_names(path, notes)
     failures = _failures(directory, notes)
-    files = sorted((directory / "blocks").glob("[!.]*.parquet"))
     if not files:
         why = f"its blocks failed ({listed(failures)}), see {directory / 'failures'}" if failures else "none was played"
         raise StoreError(f"{directory} has no results: {why}; `pa-bench run` plays what is missing")

@@ -21,7 +21,7 @@ from baselines.benchmark.results import Results, read
 from baselines.benchmark.statistics import FEWEST, TOO_FEW, Estimate
 from baselines.files import write_generated
 from baselines.tasks import SUITES
-from baselines.text import in_markdown
+from baselines.text import in_markdown, plain
 
 VERDICT = (
     "Of principals that are not privileged: the most utility and the least R_T, each with a 95% interval. In"
@@ -204,7 +204,7 @@ def _short_cell(standing: Standing) -> str:
 
 def write_leaderboard(directory: Path, out: Path) -> None:
     """Write the leaderboard of the results in a folder; a file that is not one of ours is left alone."""
-    command = shlex.join(["pa-bench", "leaderboard", str(directory), "--out", str(out)])
+    command = plain(shlex.join(["pa-bench", "leaderboard", str(directory), "--out", str(out)]))
     write_generated(out, "leaderboard", leaderboard(read(directory), command))
 
 

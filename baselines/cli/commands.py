@@ -199,7 +199,7 @@ def report(
         page = reporting.build(results)
         if not quiet:
             reporting.show(results)
-    typer.echo(f"page: {page}")
+    typer.echo(plain(f"page: {page}"))
 
 
 @app.command("list")
@@ -374,7 +374,7 @@ def leaderboard(
         from baselines.benchmark.standings import write_leaderboard
 
         write_leaderboard(directory, out)
-    typer.echo(f"leaderboard: {out}")
+    typer.echo(plain(f"leaderboard: {out}"))
 
 
 class _WithClaims(TyperCommand):

@@ -24,7 +24,7 @@ import numba
 import numba.extending
 import platformdirs
 
-from pa_env.kernel.sources import digest
+from pa_env.kernel.sources import digest, outside
 
 FunctionCache: Any
 _CacheLocator: Any
@@ -115,7 +115,7 @@ class StampedCache:
     def cache_path(self) -> str:
         """The folder."""
         sources = [digest(Path(each.__code__.co_filename)) for each in (self._function, self._guard)]
-        key = f"{sources} {self._guard.__qualname__} {sorted(self._options.items())}"
+        key = f"{sources} {outside(self._function)} {self._guard.__qualname__} {sorted(self._options.items())}"
         return str(cache_folder() / hashlib.sha256(key.encode()).hexdigest())
 
     @functools.cached_property

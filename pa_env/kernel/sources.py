@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
 
 import llvmlite  # type: ignore[import-untyped]
 import numba
@@ -18,6 +20,7 @@ import numpy as np
 
 OURS = ("pa_env", "baselines")  # installed packages whose own imports count too
 INSTALLED = {"site-packages", "dist-packages"}
+PLAIN = (bool, int, float, complex, str, bytes, np.generic)  # what a function may take from a name outside it
 
 
 def digest(path: Path) -> str:
@@ -26,6 +29,52 @@ def digest(path: Path) -> str:
     for content in sorted(hashlib.sha256(source.read_bytes()).digest() for source in sources(path)):
         found.update(content)
     return found.hexdigest()
+
+
+def outside(function: Any) -> str:
+    """SHA-256 of the numbers, texts, arrays and compiled functions that names in a function stand for.
+
+    It tells of what no import statement does: a value that was read from a file, or a module in a folder without an
+    ``__init__.py``.
+    """
+    found, left, seen = hashlib.sha256(), [function], set()
+    while left:
+        value = left.pop()
+        if isinstance(value, tuple):
+            left += value
+        elif isinstance(value, PLAIN):
+            found.update(repr(value).encode())
+        elif isinstance(value, np.ndarray):
+            found.update(f"{value.dtype} {value.shape}".encode() + value.tobytes())
+        elif value is function or hasattr(value, "py_func"):
+            plain = getattr(value, "py_func", value)
+            if plain not in seen:
+                seen.add(plain)
+                for code in _codes(plain.__code__):
+                    found.update(code.co_code)
+                    left += code.co_consts
+                left += _named(plain)
+    return found.hexdigest()
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of functions inside it."""
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _codes(inner)
+
+
+def _named(function: Any) -> list[Any]:
+    """What a function's names stand for: globals, variables around it, and attributes of modules and classes."""
+    names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
+    found = [function.__globals__[name] for name in names if name in function.__globals__]
+    found += [cell.cell_contents for cell in function.__closure__ or ()]
+    for value in found:  # which grows
+        if isinstance(value, ModuleType | type):
+            attributes = (vars(value).get(name) for name in names)
+            found += [each for each in attributes if not any(each is other for other in found)]
+    return found
 
 
 def sources(path: Path) -> set[Path]:

@@ -95,7 +95,7 @@ def test_where_practical_constants_do_not_help_is_named() -> None:
 @pytest.mark.parametrize("name", ["principals", "getting-started"])
 def test_the_warning_quotes_the_page_on_practical_constants(name: str) -> None:
     warning = re.search(
-        r"With\s+more arms it may raise it: (.*?):::", (ROOT / f"docs/{name}.md").read_text("utf-8"), re.S
+        r"With\s+more arms it may raise it:\s(.*?):::", (ROOT / f"docs/{name}.md").read_text("utf-8"), re.S
     )
     assert warning
     quoted = re.findall(r"\d\.\d\d", warning[1])

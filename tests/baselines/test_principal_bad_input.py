@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import baselines
-from baselines import Principal, hold, simulate
+from baselines import Principal, hold, offer, simulate
 from baselines.principal import Rounds
 from baselines.registry import PRINCIPALS
 from pa_env import IID
@@ -346,3 +346,24 @@ def test_requests_for_an_arm_that_is_not_there(arm: int) -> None:
     """An arm of -1 must not be the last one."""
     with pytest.raises((ValueError, IndexError), match=rf"arm = {arm} must be"):
         simulate(Script(lambda: hold(arm, 0.5)))
+
+
+@pytest.mark.parametrize("value", ["x" * 10_000, 10**5000, None, [1.0, 2.0]], ids=["text", "huge", "None", "list"])
+def test_what_is_no_number_is_told_in_a_line(value: Any) -> None:
+    for make in (lambda: hold(0, value), lambda: offer({0: value})):
+        with pytest.raises(TypeError, match=r"^amount = .{1,200} must be a number$"):
+            make()
+    if value != 10**5000:
+        with pytest.raises(TypeError, match=r"^arm = .{1,200} must be a number$"):
+            hold(value, 0.5)
+
+
+@pytest.mark.parametrize("observation", [np.zeros(7), np.zeros((2, 2, 20)), np.zeros(0)])
+def test_observations_of_another_game(observation: Any) -> None:
+    with pytest.raises(ValueError, match=r"must be \(n, 20\) or \(20,\): of observation='summary' with 3 arms$"):
+        baselines.make("zero", n_arms=3, horizon=10).predict(observation)
+
+
+def test_a_task_is_a_name_or_a_task() -> None:
+    with pytest.raises(TypeError, match=r"^task = 3 must be the name of a task, or a Task$"):
+        simulate("zero", task=3)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,9 @@ from pandas.testing import assert_frame_equal
 import baselines
 import pa_env
 from baselines import rl
-from baselines.benchmark import blocks, manifest
+from baselines.benchmark import blocks, manifest, results
 from baselines.benchmark.blocks import Block, BlockResult, attempt, blocks_of, file_name, play, schema
+from baselines.benchmark.results import read
 from baselines.benchmark.store import Store, StoreError, locked
 from baselines.registry import describe
 from baselines.tasks import TASKS, task
@@ -356,6 +358,49 @@ with locked(Path({str(tmp_path)!r})):
     with locked(tmp_path), pytest.raises(StoreError, match="another command is writing to"), locked(tmp_path):
         pass
     fill(tmp_path)
+
+
+def test_results_are_read_while_a_run_adds_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if it begins with a new task between any two steps."""
+    fill(tmp_path)
+    new = [Block(task(name), "zero", range(1)) for name in ("k3-t100-uniform", "k3-t120-uniform")]
+
+    def read_between(path: Path) -> dict[str, Any]:
+        monkeypatch.undo()  # fill reads it too
+        fill(tmp_path, new[:1])
+        notes = manifest.read(path)
+        fill(tmp_path, new[1:])
+        return notes
+
+    monkeypatch.setattr(results.manifest, "read", read_between)
+    before = read(tmp_path)
+    assert set(before.rows["task"]) == {"smoke"}
+    assert set(read(tmp_path).rows["task"]) == {"smoke", *(block.task.name for block in new)}
+
+
+def test_a_folder_that_is_moved_while_a_run_writes_to_it(tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    with locked(before) as store:
+        store.enter(BLOCKS, "pa-bench run", {block.principal: describe(block.principal) for block in BLOCKS})
+        store.keep(attempt(BLOCKS[0]))
+        before.rename(after)
+        with pytest.raises(StoreError, match=r"can't be written: .*; earlier files are complete"):
+            store.keep(attempt(BLOCKS[1]))
+    assert not before.exists()
+    fill(after)
+    fill(tmp_path / "whole")
+    assert contents(after) == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("time", [1, 4_000_000_000])
+def test_the_times_of_files_do_not_matter(tmp_path: Path, time: int) -> None:
+    """As after a clock was set back, or forward."""
+    fill(tmp_path, BLOCKS[:1])
+    for path in tmp_path.rglob("*"):
+        os.utime(path, (time, time))
+    fill(tmp_path)
+    assert Store(tmp_path).block(BLOCKS[0]).stat().st_mtime == time  # not played again
+    assert len(read(tmp_path).rows) == 2 * 2 * task("smoke").checkpoints.size
 
 
 def test_what_killed_commands_left_half_written_is_removed(tmp_path: Path) -> None:

@@ -144,14 +144,14 @@ def test_a_sweep_killed_again_and_again_ends_with_the_same_bytes(
         for block in planned.blocks:
             store.keep(attempt(block))
     before: dict[str, tuple[int, int]] = {}
-    for least in (1, 110):  # blocks there at the moment of death
+    for least, kind in ((1, signal.SIGTERM), (110, signal.SIGKILL)):  # blocks there at the moment of death
         with python(SWEEP.format(principals=PRINCIPALS, seeds=SEEDS, out=str(killed))) as process:
             end = time.monotonic() + 60
             while process.poll() is None and len(kept(killed)) < least and time.monotonic() < end:
                 time.sleep(0.001)
             assert process.poll() is None, process.communicate()
             workers = descendants(process.pid)
-            process.kill()
+            process.send_signal(kind)
         wait_for_the_end_of(workers)
         after = kept(killed)
         assert least <= len(after) < len(planned.blocks)

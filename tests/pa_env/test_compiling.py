@@ -1,5 +1,6 @@
 """Compiled code is never stale, survives a bad cache, and each private part of Numba that it uses has a fallback."""
 
+import gc
 import importlib.util
 import json
 import os
@@ -7,10 +8,13 @@ import shutil
 import subprocess
 import sys
 import time
+import tracemalloc
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numba
 import numpy as np
 import pytest
@@ -19,6 +23,7 @@ from oracle import REWARDS, at, beta, episode_key, splitmix
 
 import baselines
 import pa_env
+from pa_env import principal_agent_v0
 from pa_env.game import Game
 from pa_env.kernel import compiling
 from pa_env.kernel.compiling import address, compiled, machine_code, part
@@ -252,27 +257,90 @@ def test_the_digest_changes_with_every_source_that_may_be_compiled(packages: Pat
     assert {"pa_env.kernel.step", "pa_env.compiled_agents", "pa_env.rules", "helper"} <= set(files)
 
 
-OWN = """
-import json, helper, numpy as np
+# For each rule of a user's: what its file has at the top, what it offers, and where the number stands.
+OWN = {
+    "imported": ("from helper import RATE", "RATE", "helper.py"),
+    "called": ("from calls import f", "f()", "deep.py"),
+    "in_a_package": ("import package.inside", "package.RATE", "package/__init__.py"),
+    "in_a_folder": ("import folder.rates", "folder.rates.RATE", "folder/rates.py"),
+    "by_name": ("import importlib; RATE = importlib.import_module('named').RATE", "RATE", "named.py"),
+    "from_data": ("import json; RATES = tuple(json.load(open('rates.json')))", "RATES[0]", "rates.json"),
+}
+BESIDE = {
+    "helper.py": "RATE = 0.1\n",
+    "calls.py": "import numba, deep\n\n\n@numba.njit\ndef f():\n    return deep.g()\n",
+    "deep.py": "import numba\n\n\n@numba.njit\ndef g():\n    return 0.1\n",
+    "package/__init__.py": "RATE = 0.1\n",
+    "package/inside.py": "",
+    "folder/rates.py": "RATE = 0.1\n",
+    "named.py": "RATE = 0.1\n",
+    "rates.json": "[0.1]\n",
+}
+RULES = f"""
+import importlib, json, numpy as np
 from pa_env.game import Game
 from pa_env.rules import compile_rule
-from own import rule
 game = Game(n_arms=2, horizon=10, agent="oracle", instance="uniform")
 game.begin([1])
-print(json.dumps(game.follow(compile_rule(rule), np.zeros(1), 1).offer.tolist()))
+rules = {{name: importlib.import_module(name).rule for name in {list(OWN)}}}
+compiled = {{name: compile_rule(rule, trusted=True) for name, rule in rules.items()}}
+offers = {{name: game.follow(rule, np.zeros(1), 1).offer.tolist() for name, rule in compiled.items()}}
+print(json.dumps([offers, sum(rule.stats.cache_hits.total() for rule in compiled.values())]))
 """
 
 
-def test_a_changed_helper_of_a_user_is_seen_with_a_warm_cache(packages: Path) -> None:
-    own, helper = packages / "own.py", packages / "helper.py"
-    helper.write_text("RATE = 0.1\n")
-    own.write_text(
-        "from helper import RATE\n\n\ndef rule(memory, plays, sums, arm, reward, offer):\n"
-        "    offer[0] = RATE\n    return 0\n"
-    )
-    assert play(packages, OWN) == [0.1, 0.0]
-    edit(helper, "0.1", "0.2")
-    assert play(packages, OWN) == [0.2, 0.0]
+def test_what_a_rule_of_a_user_takes_from_elsewhere_is_seen_with_a_warm_cache(packages: Path) -> None:
+    for name, (top, number, _) in OWN.items():
+        rule = f"def rule(memory, plays, sums, arm, reward, offer):\n    offer[0] = {number}\n    return 0\n"
+        (packages / f"{name}.py").write_text(f"{top}\n\n\n{rule}")
+    for name, text in BESIDE.items():
+        (packages / name).parent.mkdir(exist_ok=True)
+        (packages / name).write_text(text)
+    assert play(packages, RULES)[0] == {name: [0.1, 0.0] for name in OWN}
+    assert play(packages, RULES)[1] == len(OWN)
+    for *_, file in OWN.values():
+        edit(packages / file, "0.1", "0.2")
+    assert play(packages, RULES) == [{name: [0.2, 0.0] for name in OWN}, 0]
+
+
+def test_environments_and_compiled_agents_that_are_dropped_leave_nothing_behind() -> None:
+    def choose(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
+        return 0
+
+    def learn(memory: Any, means: Any, counts: Any, arm: int, reward: float) -> None:
+        memory[0] += reward
+
+    agent = pa_env.CompiledAgent(choose, learn, memory=1)
+    assert pa_env.CompiledAgent(choose, learn).choose is agent.choose  # compiled once
+
+    def play_all(agent: Any) -> list[weakref.ref[Any]]:
+        settings: dict[str, Any] = {"n_arms": 2, "horizon": 5, "agent": agent}
+        envs: list[Any] = [gym.make("PrincipalAgent-v0", **settings), principal_agent_v0.env(**settings)]
+        envs.append(gym.make_vec("PrincipalAgent-v0", num_envs=2, **settings))
+        envs.append(principal_agent_v0.vector_env(num_envs=2, **settings))
+        for env in envs:
+            env.reset(seed=1)
+        return [weakref.ref(getattr(env, "unwrapped", env).game) for env in envs]
+
+    games = play_all(agent)
+    gc.collect()
+    assert [game() for game in games] == [None] * 4
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            play_all(agent)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(20):
+            play_all(agent)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 20_000  # bytes, of 80 environments
+    finally:
+        tracemalloc.stop()
+    functions = [weakref.ref(agent.choose), weakref.ref(agent.learn)]
+    del agent
+    gc.collect()
+    assert [function() for function in functions] == [None, None]
 
 
 # ----------------------------------------------------------------------------------------- Numba's private parts
