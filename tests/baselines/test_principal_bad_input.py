@@ -299,6 +299,30 @@ def test_users_classes_are_never_shown_the_game(base: type[Principal]) -> None:
             play()
 
 
+def test_a_class_that_equals_a_yardstick_is_not_shown_the_game() -> None:
+    class Equal(type):
+        """Makes classes that a set takes for the yardstick."""
+
+        def __hash__(cls) -> int:
+            return hash(PRINCIPALS["oracle"])
+
+        def __eq__(cls, other: object) -> bool:
+            return other is cls or other is PRINCIPALS["oracle"]
+
+    class Cheat(Principal, metaclass=Equal):
+        """Pays for what the game shows, if it is shown one."""
+
+        def attach(self, game: Game) -> None:
+            """Never called."""
+            raise AssertionError
+
+        def rounds(self) -> Rounds:
+            """Nothing."""
+            yield hold(0, 0.0, rounds=self.horizon)
+
+    assert simulate(Cheat, horizon=100).plays[-1].sum() == 100
+
+
 @pytest.mark.parametrize("step", [-1, 1])
 def test_a_principal_that_moves_its_own_clock_is_told_so(step: int, tmp_path: Path) -> None:
     class Jumps(Principal):
