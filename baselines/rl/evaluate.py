@@ -10,7 +10,7 @@ from gymnasium.vector import VectorEnv
 import pa_env  # noqa: F401 - registers the environments
 from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import estimate
-from baselines.registry import make, resolve_agent, resolve_instance
+from baselines.registry import make
 from baselines.rl.agent_seat import PAYOFF, Replayed, WithHistory
 from baselines.simulation import simulate
 from baselines.tasks import Task, settings
@@ -27,16 +27,7 @@ TRIAL_SEEDS = 6 * 10**8  # first seed of tables that are looked at while policie
 
 def games_of(task: Task, copies: int) -> Games:
     """Return copies of a task's game that begin no episode by themselves."""
-    linear: dict[str, Any] = {"dim": task.dim} if task.dim else {}
-    return gym.make_vec(
-        *("PrincipalAgentLinear-v0" if linear else "PrincipalAgent-v0", copies),
-        n_arms=task.n_arms,
-        horizon=task.horizon,
-        instance=resolve_instance(task.instance),
-        agent=resolve_agent(task.agent),
-        autoreset_mode="Disabled",
-        **linear,
-    )
+    return gym.make_vec("PrincipalAgent-v0", copies, autoreset_mode="Disabled", **settings(task))
 
 
 def follower_games(task: Task, against: str, copies: int) -> WithHistory:
@@ -59,11 +50,6 @@ def game_of(games: Games) -> Game:
     """Return the game behind its interface."""
     game: Game = games.unwrapped.game  # type: ignore[attr-defined] # ours has one
     return game
-
-
-def horizon_of(games: Games) -> int:
-    """Return the horizon of a batched game."""
-    return game_of(games).horizon
 
 
 def play_out(games: Games, model: Any, seeds: Sequence[int], deterministic: bool = True) -> dict[str, Floats]:

@@ -45,7 +45,7 @@ from stable_baselines3.common.utils import set_random_seed
 from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import Estimate, estimate
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
-from baselines.registry import describe, make
+from baselines.registry import describe
 from baselines.rl.agent_seat import PAYOFF
 from baselines.rl.evaluate import OFFER, Games, follower_games, games_of, payoffs, play_out
 from baselines.rl.models import save
@@ -443,16 +443,7 @@ def references(settings: Settings) -> dict[str, float]:
         earned = {name: [payoffs(settings.against, name, each, seeds)[0] for each in tasks] for name in AGENTS}
         return {name: float(np.mean(sums)) for name, sums in earned.items()}
     utilities = {
-        name: float(
-            np.mean(
-                [
-                    simulate(
-                        make(name, n_arms=each.n_arms, horizon=each.horizon), each.instance, each.agent, seeds=seeds
-                    ).expected_utility.mean()
-                    for each in tasks
-                ]
-            )
-        )
+        name: float(np.mean([simulate(name, task=each, seeds=seeds).expected_utility for each in tasks]))
         for name in SCRIPTS
     }
     best = max(SCRIPTS[1:], key=lambda name: utilities[name])

@@ -29,7 +29,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from baselines.rl.agent_seat import LOSS, PAYOFF
-from baselines.rl.evaluate import Games, horizon_of
+from baselines.rl.evaluate import Games, game_of
 from pa_env.checks import known
 
 # What a policy is trained for: the part of the game's info whose sum it keeps small. R_T^oracle is minus the expected
@@ -69,7 +69,7 @@ class GameVecEnv(VecEnv):
         if objective is not None:
             known("objective", objective, OBJECTIVES)
         self.objective, self.staggered = objective, staggered
-        self.scales = [10.0 / horizon_of(games) ** 0.5 if scale is None else scale for games in self.games]
+        self.scales = [10.0 / game_of(games).horizon ** 0.5 if scale is None else scale for games in self.games]
         self.render_mode = self.games[0].render_mode
         self._ends = np.cumsum([games.num_envs for games in self.games])
         super().__init__(int(self._ends[-1]), self.games[0].single_observation_space, self.games[0].single_action_space)
@@ -178,7 +178,7 @@ def is_wrapped(games: Games, wrapper_class: type[Any]) -> bool:
 
 def stagger(games: Games, observations: NDArray[np.float32]) -> NDArray[np.float32]:
     """Play until the first copy has one round left; copy i is begun anew after i/copies of the horizon."""
-    neutral, horizon = np.zeros_like(games.action_space.sample()), horizon_of(games)
+    neutral, horizon = np.zeros_like(games.action_space.sample()), game_of(games).horizon
     begins = np.arange(games.num_envs) * horizon // games.num_envs
     for t in range(1, horizon):
         observations, *_ = games.step(neutral)

@@ -33,7 +33,7 @@ def plain_price_grid(lipschitz: float, key: int, answers: list[tuple[int, float]
         low = losses.min() - 2 * math.sqrt(len(actions)) / rate - 1e-6
         x = brentq(excess, low, losses.min() - 2 / rate, xtol=1e-13)
         law = 4 / (rate * (losses - x)) ** 2
-        left = uniform.py_func(U64(key), t)  # type: ignore[attr-defined]
+        left = uniform(U64(key), U64(t))
         chosen = int(np.argmax(np.cumsum(law) > left))
         offers.append(actions[chosen])
         losses[chosen] += (1 - (reward - actions[chosen][arm])) / 2 / law[chosen]
