@@ -206,7 +206,7 @@ def _compile(argument: str, function: Any, trusted: bool) -> Any:
     except TypeError as error:
         raise TypeError(f"{argument} {what}: {error}") from None
     (found,) = made.nopython_signatures
-    if numba.types.unliteral(found.return_type) != signature.return_type:  # type: ignore[no-untyped-call]
+    if numba.types.unliteral(found.return_type) != signature.return_type:
         remedy = "it must return nothing" if argument == "learn" else "it must return an arm's index, np.int64(arm)"
         raise TypeError(f"{argument} = {function.__name__} returns {found.return_type}: {remedy}")
     return made

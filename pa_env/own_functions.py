@@ -34,7 +34,7 @@ def guarded_choice(own: Any) -> Callable[..., int]:
 
     def choose(memory: Floats, means: Floats, counts: Integers, offer: Floats, t: int, u: float) -> int:
         try:
-            return own(memory, means, counts, offer, t, u)  # type: ignore[no-any-return]
+            return own(memory, means, counts, offer, t, u)
         except Exception:
             return OUT_OF_BOUNDS
 
@@ -46,7 +46,7 @@ def guarded_learn(own: Any) -> Callable[..., None]:
 
     def learn(memory: Floats, means: Floats, counts: Integers, arm: int, reward: float) -> None:
         try:
-            return own(memory, means, counts, arm, reward)  # type: ignore[no-any-return] # refused if not None
+            return own(memory, means, counts, arm, reward)  # refused if not None
         except Exception:
             means[arm] = np.nan
             return None
@@ -59,7 +59,7 @@ def guarded_paid_learn(own: Any) -> Callable[..., None]:
 
     def learn(memory: Floats, means: Floats, counts: Integers, arm: int, reward: float, paid: float) -> None:
         try:
-            return own(memory, means, counts, arm, reward, paid)  # type: ignore[no-any-return]
+            return own(memory, means, counts, arm, reward, paid)
         except Exception:
             means[arm] = np.nan
             return None
@@ -72,7 +72,7 @@ def guarded_rule(own: Any) -> Callable[..., int]:
 
     def rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward: float, offer: Floats) -> int:
         try:
-            return own(memory, plays, sums, arm, reward, offer)  # type: ignore[no-any-return]
+            return own(memory, plays, sums, arm, reward, offer)
         except Exception:
             offer[0] = NO_OFFER
             return NO_ARM

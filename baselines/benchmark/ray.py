@@ -65,7 +65,7 @@ def play_on_ray(
         backlog = Backlog(blocks)
         playing: dict[ray.ObjectRef[Answer], tuple[Block, float]] = {}
         while True:
-            cores = max(1, ray.cluster_resources().get("CPU", 1))  # type: ignore[no-untyped-call]
+            cores = max(1, ray.cluster_resources().get("CPU", 1))
             while len(playing) < cores and (block := backlog.next()) is not None:
                 deadline = time.monotonic() + START + timeout
                 playing[play[bool(block.user_specs)].remote(block, shared, versions(), timeout)] = block, deadline

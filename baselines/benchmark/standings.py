@@ -19,7 +19,7 @@ from baselines.benchmark import summaries, tables
 from baselines.benchmark.formatting import number
 from baselines.benchmark.results import Results, read
 from baselines.benchmark.statistics import FEWEST, TOO_FEW, Estimate
-from baselines.files import write_generated
+from baselines.files import refuse_links, write_generated
 from baselines.tasks import SUITES
 from baselines.text import in_markdown, plain
 
@@ -204,6 +204,7 @@ def _short_cell(standing: Standing) -> str:
 
 def write_leaderboard(directory: Path, out: Path) -> None:
     """Write the leaderboard of the results in a folder; a file that is not one of ours is left alone."""
+    refuse_links(out, *(each for each in out.parents if directory in each.parents))  # a stranger's, perhaps
     command = plain(shlex.join(["pa-bench", "leaderboard", str(directory), "--out", str(out)]))
     write_generated(out, "leaderboard", leaderboard(read(directory), command))
 

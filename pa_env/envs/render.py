@@ -251,7 +251,7 @@ def _pixels(canvas: "FigureCanvasAgg") -> "Image":
     """Return what is drawn on a canvas."""
     from PIL import Image
 
-    return Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba()).convert("RGB")  # type: ignore[no-untyped-call]
+    return Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba()).convert("RGB")
 
 
 @functools.lru_cache(maxsize=8)
@@ -262,7 +262,7 @@ def _background(agent: str) -> "Image":
     canvas.figure.text(0.98, 0.94, f"agent: {agent:.40}", fontsize=11, color=INK, ha="right", parse_math=False)
     for x, (title, entries) in zip((0.06, 0.30), KEY.items(), strict=True):
         _draw_key(canvas.figure, x, title, entries)
-    canvas.draw()  # type: ignore[no-untyped-call]  # Matplotlib does not type its Agg canvas
+    canvas.draw()
     return _pixels(canvas)
 
 
@@ -275,9 +275,9 @@ class _Panel(NamedTuple):
 
     def draw(self, artists: "list[Artist]") -> "Image":
         """Draw data of a frame, and take it off the axes again."""
-        self.canvas.restore_region(self.empty)  # type: ignore[no-untyped-call]
+        self.canvas.restore_region(self.empty)
         for artist in artists:
-            artist.draw(self.canvas.get_renderer())  # type: ignore[no-untyped-call]
+            artist.draw(self.canvas.get_renderer())
             artist.remove()
         return _pixels(self.canvas)
 
@@ -296,8 +296,8 @@ def _panel(
     canvas = _canvas(width, height)
     axes = canvas.figure.add_axes((LEFT / width, BOTTOM / height, box[2] / width, box[3] / height))
     _style(axes, title, xlabel, xlim, ylim, xticks)
-    canvas.draw()  # type: ignore[no-untyped-call]
-    return _Panel(axes, canvas, canvas.copy_from_bbox(canvas.figure.bbox))  # type: ignore[no-untyped-call]
+    canvas.draw()
+    return _Panel(axes, canvas, canvas.copy_from_bbox(canvas.figure.bbox))
 
 
 def _draw_answer(frame: Frame) -> "Image":

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import llvmlite.ir  # type: ignore[import-untyped]
+import llvmlite.ir
 import numba
 import numba.extending
 import platformdirs
@@ -246,7 +246,7 @@ def machine_code(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Ca
     """
     if not hasattr(function, "get_overload"):
         return function
-    signature = tuple(numba.typeof(argument) for argument in arguments)  # type: ignore[no-untyped-call]
+    signature = tuple(numba.typeof(argument) for argument in arguments)
     with compilation():
         function.compile(signature)  # type: ignore[attr-defined]
     return cast(Callable[..., Any], function.get_overload(signature))

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-import llvmlite  # type: ignore[import-untyped]
+import llvmlite
 import numba
 import numpy as np
 

@@ -133,9 +133,10 @@ def test_a_report_is_not_written_through_links(tmp_path: Path, link: str) -> Non
     (tmp_path / "elsewhere").mkdir()
     (folder / link).parent.mkdir(exist_ok=True)
     (folder / link).symlink_to(tmp_path / "elsewhere")
-    shown = CliRunner().invoke(app, ["report", str(folder)])
-    assert shown.exit_code == 1
-    assert "is a symbolic link" in shown.output
+    for command in (["report", folder], ["leaderboard", folder, "--out", folder / link / "board.md"]):
+        shown = CliRunner().invoke(app, [*map(str, command)])
+        assert shown.exit_code == 1
+        assert "is a symbolic link" in shown.output
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
