@@ -18,7 +18,7 @@ from baselines.__main__ import app
 from baselines.benchmark.blocks import Block, attempt
 from baselines.reproduce import CLAIMS
 from baselines.speed import table as speed
-from baselines.speed.rows import SpeedRow
+from baselines.speed.rows import SpeedRow, many_episodes
 from baselines.tasks import task, tasks
 from pa_env.game import Game
 
@@ -114,6 +114,11 @@ for module, (words, _) in {missing}.items():
     lines = shown.stderr.splitlines()
     ends = [i for i, line in enumerate(lines) if line == "exit code 1"]
     assert [lines[i - 1] for i in ends] == said
+
+
+def test_what_many_episodes_are_timed_with_can_be_made() -> None:
+    names = [row.name for row in many_episodes() if row.setup()]
+    assert {"particle, K = 5", "ppo, K = 5"} < set(names)
 
 
 def test_speed_prints_the_rows_asked_for_beside_another_checkout(tmp_path: Path) -> None:
