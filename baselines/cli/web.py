@@ -175,7 +175,7 @@ class Tables:
         self.finished: dict[int, list[Floats]] = {}  # offers by seed
         seat = take_seat(seed)
         seat.env.reset(seed=seed)
-        seat.curves(1)  # compiles what the end of a game needs, so that nobody waits for it there
+        seat.curves(1)  # compiles what the end of a game needs, which would take long there
 
     def game_of(self, visitor: str, begin: bool = False) -> WebGame:
         """The visitor's game, a new one if it has none; or, to ``begin`` anew, after the last round."""
