@@ -35,15 +35,38 @@ from pa_env.kernel.layout import NO_ARM, Floats, Floats32, Integers, SummaryBloc
 from pa_env.rules import StopRule
 
 
-class Outcome(NamedTuple):
-    """The outcome of a request's rounds alone; a principal's ``t``, ``plays`` and ``sums`` count all rounds."""
+class Outcome:
+    """The outcome of a request's rounds alone; a principal's ``t``, ``plays`` and ``sums`` count all rounds.
 
-    rounds: int
-    """Rounds that were played."""
-    plays: Integers
-    """(n_arms,), plays of each arm in them."""
-    sums: Floats
-    """(n_arms,), sums of the rewards X of each arm in them."""
+    Differences are taken when they are asked for: most algorithms look at one of them, or at none.
+
+    Args:
+        before: t, plays and sums before the rounds.
+        after: the same after them.
+    """
+
+    __slots__ = ("_after", "_before")
+
+    def __init__(self, before: "Counts", after: "Counts") -> None:
+        self._before, self._after = before, after
+
+    def __repr__(self) -> str:
+        return f"Outcome(rounds={self.rounds}, plays={self.plays}, sums={self.sums})"
+
+    @property
+    def rounds(self) -> int:
+        """Rounds that were played."""
+        return self._after[0] - self._before[0]
+
+    @property
+    def plays(self) -> Integers:
+        """(n_arms,), plays of each arm in them."""
+        return self._after[1] - self._before[1]
+
+    @property
+    def sums(self) -> Floats:
+        """(n_arms,), sums of the rewards X of each arm in them."""
+        return self._after[2] - self._before[2]
 
 
 class Hold(NamedTuple):
@@ -64,6 +87,7 @@ class Follow(NamedTuple):
     rounds: int
 
 
+Counts = tuple[int, Integers, Floats]  # t, plays and sums
 Request = Hold | Follow
 Rounds = Generator[Request, Outcome, None]
 T = TypeVar("T", int, float)
@@ -311,9 +335,8 @@ class Principal:
             sums: sums of the rewards X of the arms after them, likewise.
         """
         self.t, self.plays, self.sums = self.t + rounds, plays, sums
-        t, plays_before, sums_before = self._before
-        if self.t - t == self._request.rounds or (self.held_stop is not None and self.held_stop.withdrawn):
-            self._advance(Outcome(self.t - t, plays - plays_before, sums - sums_before))
+        if self.rounds_left == 0 or (self.held_stop is not None and self.held_stop.withdrawn):
+            self._advance(Outcome(self._before, (self.t, plays, sums)))
 
     def _advance(self, outcome: Outcome | None) -> None:
         """Advance the coroutine to its next request; once it has ended, nothing is offered."""
@@ -341,7 +364,7 @@ class Principal:
         if type(request.rounds) is not int or request.rounds < 1:  # most are, and the full check is slow
             whole("rounds", request.rounds, 1, math.inf)
         self._request: Request = request
-        self._before = (self.t, self.plays, self.sums)
+        self._before: Counts = (self.t, self.plays, self.sums)
         self.last = (NO_ARM, 0.0)  # arm and reward of the request's last round
 
 
