@@ -97,7 +97,8 @@ def time_in_turn(row: SpeedRow, repeats: int, other: Checkout | None) -> Timed:
     for _ in range(min(max(repeats, int(repeats / 9 / warm)), row.repeats)):
         for side, call in calls.items():
             best[side] = min(best[side], seconds_of(call))
-        best["there"] = min(best["there"], other.seconds(row) if other else math.nan)
+        there = other.seconds(row) if other else math.nan
+        best["there"] = min(there, best["there"])  # nan, which comes first, stays
     return Timed(best["ours"] / row.rounds, best["yardstick"] / row.yardstick_rounds, best["there"] / row.rounds)
 
 

@@ -152,6 +152,7 @@ def test_another_checkout_leaves_out_what_it_lacks(tmp_path: Path) -> None:
     with speed.checkout(tmp_path) as other:
         assert math.isnan(other.seconds(row))
         assert math.isnan(other.seconds(row))
+        assert speed.timing(row, 2, other)[-2:] == ("", "")
 
 
 def test_speed_says_that_nothing_matches() -> None:
