@@ -388,9 +388,16 @@ class _WithClaims(TyperCommand):
         super().format_help(*arguments)
 
 
+def claims_like(incomplete: str) -> list[str]:
+    """Return what completes the name of a claim."""
+    from baselines.reproduce import CLAIMS
+
+    return [name for name in ("all", *CLAIMS) if name.startswith(incomplete)]
+
+
 @app.command(cls=_WithClaims)
 def reproduce(
-    name: str = typer.Argument(help="A claim, see above, or all."),
+    name: str = typer.Argument(help="A claim, see above, or all.", autocompletion=claims_like),
     quick: bool = typer.Option(False, help="A small version: all within about two minutes."),
     seeds: int | None = typer.Option(None, min=2, help="Seeds of everything; by default each claim's own numbers."),
     workers: int | None = WORKERS,

@@ -116,6 +116,22 @@ for module, (words, _) in {missing}.items():
     assert [lines[i - 1] for i in ends] == said
 
 
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("run --task k2-t1", ["k2-t10-uniform"]),
+        ("run --principal profit", ["profit-target"]),
+        ("train --agent hol", ["holdout"]),
+        ("play --instance mis", ["misaligned"]),
+        ("reproduce expl", ["exploitability"]),
+    ],
+)
+def test_values_are_completed(words: str, completed: list[str]) -> None:
+    line = f"pa-bench {words}"
+    asked = {"_PA_BENCH_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(words.count(" ") + 1)}
+    assert CliRunner().invoke(app, prog_name="pa-bench", env=asked).output.split() == completed
+
+
 def test_what_many_episodes_are_timed_with_can_be_made() -> None:
     names = [row.name for row in many_episodes() if row.setup()]
     assert {"particle, K = 5", "ppo, K = 5"} < set(names)
