@@ -12,21 +12,27 @@ from typing import Any
 from baselines.rl.trained import WEIGHTS
 from pa_env.checks import known
 
-# One policy learns all of these: families, horizons and kinds of agents that it is not told.
+# One policy learns all of these: numbers of arms, horizons, families and kinds of agents that it is not told.
 GAMES = (
     *(f"k5-t{horizon}-uniform" for horizon in (100, 200, 500, 1000, 2000)),
     *(f"k5-t{horizon}-misaligned" for horizon in (100, 200, 500, 1000)),
     *("k5-t200-clustered", "k5-t200-gap", "k5-t200-uniform-exploratory", "k5-t1000-uniform-exploratory"),
-    *("k5-t200-uniform-oracle", "k5-t200-misaligned-oracle", "k5-t1000-uniform-oracle"),
+    *("k5-t200-uniform-oracle", "k5-t200-misaligned-oracle", "k5-t1000-uniform-oracle", "k5-t200-uniform-logit"),
+    *("k5-t200-uniform-ucb", "k5-t200-misaligned-ucb", "k5-t200-misaligned-exploratory"),
+    *("k2-t8-uniform", "k2-t20-uniform", "k3-t100-misaligned", "k10-t200-uniform", "k10-t200-misaligned"),
+    *("k20-t200-uniform", "k20-t200-misaligned"),
 )
 # Name -> arguments of baselines.rl.training.Settings.
 RECIPES: dict[str, dict[str, Any]] = {
     "ppo": {
         "tasks": GAMES,
-        "steps": 36_000_000,
-        "lap": 40,
-        "rounds": 400_000,
-        "ppo": {"n_steps": 100, "n_epochs": 4, "learning_rate": 1e-3},
+        "steps": 60_000_000,
+        "copies": 1024,
+        "deep": True,
+        "privileged": True,
+        "lap": 200,
+        "rounds": 2_000_000,
+        "ppo": {"batch_size": 1600, "learning_rate": 1.5e-3},
     },
 }
 

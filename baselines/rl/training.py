@@ -27,7 +27,7 @@ import io
 import json
 import math
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.logger import configure
+from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from stable_baselines3.common.utils import set_random_seed
 
 from baselines.benchmark.formatting import plus_minus
@@ -57,7 +58,7 @@ from baselines.simulation import simulate
 from baselines.specs import is_user_code
 from baselines.tasks import DEFAULT_AGENTS, Task, setting, task
 from pa_env.checks import known, seed_of, short, whole
-from pa_env.kernel.layout import Floats
+from pa_env.kernel.layout import Floats, Floats32
 from pa_env.policy_file import Seat
 from pa_env.trained_agents import SEAT as AGENT_SEAT
 
@@ -85,8 +86,7 @@ class Settings:
     """What is trained, on what, and for how long. A recipe is one of these."""
 
     tasks: tuple[Task, ...]
-    """Tasks, or their names. All tasks are played for about as many rounds; those with different numbers of arms take
-    turns, rollout by rollout."""
+    """Tasks, or their names. All tasks are played for about as many rounds, and each update learns from all of them."""
     objective: str = "utility"
     """What is maximised: utility, or regret for minus R_T; of an agent payoff, its own utility."""
     against: str = ""
@@ -96,7 +96,7 @@ class Settings:
     seed: int = 0
     """The same seed gives the same policy."""
     copies: int = 512
-    """Games that are played at once, shared out among tasks with as many arms."""
+    """Games that are played at once, shared out among the tasks."""
     warm_up: tuple[Task, ...] = ()
     """Tasks for the first part of the rounds."""
     particles: int = PARTICLES
@@ -129,9 +129,8 @@ class Settings:
             raise ValueError(f"seed = {short(self.seed)} must be below 2**32, as Stable-Baselines3 wants it")
         for name in ("steps", "copies", "particles", "width", "lap", "rounds"):
             whole(name, getattr(self, name), 1)
-        most = max(len(group) for tasks in (self.tasks, self.warm_up) for group in by_arms(tasks))
-        if self.copies < most:
-            raise ValueError(f"copies = {self.copies} must be at least the number of tasks with as many arms, {most}")
+        if self.copies < (most := max(len(self.tasks), len(self.warm_up))):
+            raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
 
     def _check_agent(self) -> None:
         """Raise if an agent can't be trained like this; its utility is called payoff."""
@@ -182,9 +181,31 @@ class Settings:
         return values | {"ppo": {name: repr(value) for name, value in self.ppo.items()}}
 
 
-def by_arms(tasks: tuple[Task, ...]) -> list[list[Task]]:
-    """Return the tasks in groups with equally many arms."""
-    return [[each for each in tasks if each.n_arms == n] for n in dict.fromkeys(each.n_arms for each in tasks)]
+class Rollouts:
+    """A rollout of games with different numbers of arms: an update goes through the minibatches of all in turn.
+
+    Updates by one number of arms at a time pulled the policy to and fro between games.
+    """
+
+    def __init__(self, parts: list[RolloutBuffer]) -> None:
+        self.parts = parts  # one for each number of arms
+
+    def get(self, batch_size: int) -> Iterator[RolloutBufferSamples]:
+        """Yield minibatches of at most so many rounds; those of each part are spread evenly."""
+        batches = [list(part.get(batch_size)) for part in self.parts]
+        turns = sorted(((i + 0.5) / len(each), n, i) for n, each in enumerate(batches) for i in range(len(each)))
+        for _, n, i in turns:
+            yield batches[n][i]
+
+    @property
+    def values(self) -> Floats32:
+        """Of the critic, in all rounds."""
+        return np.concatenate([part.values.ravel() for part in self.parts])
+
+    @property
+    def returns(self) -> Floats32:
+        """That the critic learns."""
+        return np.concatenate([part.returns.ravel() for part in self.parts])
 
 
 class Learner(PPO):
@@ -200,18 +221,20 @@ class Learner(PPO):
     references: Mapping[str, float]  # utilities of scripts
 
     def collect_rollouts(self, env: Any, callback: Any, rollout_buffer: Any, n_rollout_steps: int) -> bool:
-        """Play a rollout of the games whose turn it is: turns are spread evenly, one for each task."""
-        turns = sorted(
-            ((i + 0.5) / len(each.games), n) for n, each in enumerate(self.envs) for i in range(len(each.games))
-        )
-        self.env = env = self.envs[turns[self.num_timesteps // (self.n_envs * self.n_steps) % len(turns)][1]]
-        self._last_obs = env.reset() if env.observations is None else env.observations
-        self._last_episode_starts = env.starts
-        self.rollout_buffer = RolloutBuffer(
-            *(self.n_steps, env.observation_space, env.action_space, self.device),
-            *(self.gae_lambda, self.gamma, self.n_envs),
-        )
-        return super().collect_rollouts(env, callback, self.rollout_buffer, n_rollout_steps)
+        """Play a rollout of all games."""
+        rollouts, self.env = Rollouts([]), self.envs[0]
+        self.rollout_buffer = rollouts  # type: ignore[assignment] # has what an update asks for
+        for envs in self.envs:
+            self._last_obs = envs.reset() if envs.observations is None else envs.observations
+            self._last_episode_starts = envs.starts
+            part = RolloutBuffer(
+                *(n_rollout_steps, envs.observation_space, envs.action_space, self.device),
+                *(self.gae_lambda, self.gamma, envs.num_envs),
+            )
+            rollouts.parts.append(part)
+            if not super().collect_rollouts(envs, callback, part, n_rollout_steps):
+                return False
+        return True
 
     def train(self) -> None:
         """Update the policy by a rollout; after the warm-up, go on with the other tasks."""
@@ -268,8 +291,10 @@ def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Se
 
 def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
-    envs = environments(settings, settings.warm_up or settings.tasks)
-    model = Learner(SetActorCritic, envs[0], **constants(settings))
+    envs, given = environments(settings, settings.warm_up or settings.tasks), constants(settings)
+    # Stable-Baselines3 would warn of a minibatch that does not divide the rollout of its one environment.
+    model = Learner(SetActorCritic, envs[0], **given | {"batch_size": envs[0].num_envs * given["n_steps"]})
+    model.batch_size = given["batch_size"]
     model.settings, model.envs, model.first_entropy = settings, envs, model.ent_coef
     model.warming_up, model.references = bool(settings.warm_up), {}
     return model
@@ -277,10 +302,11 @@ def learner(settings: Settings) -> Learner:
 
 def environments(settings: Settings, tasks: tuple[Task, ...]) -> list[GameVecEnv]:
     """Return the copies of these tasks, with seeds of training; one environment for each number of arms."""
+    shares = [len(part) for part in np.array_split(np.arange(settings.copies), len(tasks))]
     all_envs = []
-    for group in by_arms(tasks):
-        copies = [len(part) for part in np.array_split(np.arange(settings.copies), len(group))]
-        games = [settings.games(each, n) for each, n in zip(group, copies, strict=True)]
+    for n_arms in dict.fromkeys(each.n_arms for each in tasks):
+        pairs = zip(tasks, shares, strict=True)
+        games = [settings.games(each, copies) for each, copies in pairs if each.n_arms == n_arms]
         envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
         envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
         all_envs.append(envs)
@@ -388,7 +414,8 @@ class Laps(BaseCallback):
             set_random_seed(int(np.random.SeedSequence([self.settings.seed, lap]).generate_state(1)[0]))
 
     def _on_rollout_end(self) -> None:
-        if not math.isnan(utility := recent_utility(self.model)):
+        whole_rollout = self.num_timesteps % self.settings.rollout_steps == 0
+        if whole_rollout and not math.isnan(utility := recent_utility(self.model)):
             self.record["curve"].append((self.num_timesteps, utility))
 
     def _on_training_end(self) -> None:
