@@ -54,7 +54,7 @@ from pa_env.compiled_agents import CompiledAgent
 from pa_env.instances import IID, Linear, families
 from pa_env.scripted_agents import Agent, ScriptedAgent, agents, make_agent
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "IID",
     "Agent",

@@ -95,7 +95,7 @@ def load(path: str | Path, n_arms: int, horizon: int) -> Trained:
 
 
 class PPO(Trained):
-    """The policy that comes with the package: one network, trained by PPO on sixteen tasks with five arms.
+    """The policy that comes with the package: one network, trained by PPO on all tasks of its recipe.
 
     Args:
         n_arms: number of arms K.
