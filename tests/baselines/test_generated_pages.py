@@ -20,6 +20,7 @@ from baselines.benchmark.statistics import estimate
 from baselines.benchmark.summaries import summarise
 from baselines.reproduce import (
     ablations,
+    exploitability,
     lower_bound,
     own_regret,
     phases,
@@ -32,7 +33,7 @@ from baselines.reproduce import (
     worst_case,
 )
 from baselines.reproduce.claim import PRACTICAL, CellScores, Measurement, Study, mean_text
-from baselines.rl.evaluate import PLAYED_SCORES
+from baselines.rl.evaluate import PLAYED_SCORES, payoffs
 from baselines.tasks import Task, task
 from pa_env.kernel.layout import Floats
 
@@ -240,3 +241,11 @@ def test_trained() -> None:
         own: dict[str, Any] = {score: played[score].to_numpy() for score in PLAYED_SCORES}
         means = [plus_minus(estimate(own[score])) for score in ("utility", "regret", "regret_oracle")]
         assert [theirs[head] for head in ("utility", "R_T", "R_T^oracle")] == means
+
+
+@pytest.mark.parametrize("game", exploitability.GAMES)
+def test_exploitability(game: str) -> None:
+    text, study = page("docs/exploitability.md")
+    greedy = payoffs("zero", exploitability.GREEDY, task(game), range(exploitability.sizes(study)[1]))
+    theirs = only(section(text, game), principal="zero")
+    assert [theirs["payoff, greedy"], theirs["utility, greedy"]] == [plus_minus(estimate(sums)) for sums in greedy]

@@ -186,20 +186,27 @@ def test_copies_are_shared_out_evenly() -> None:
     assert [each.num_envs for each in envs.games] == [6, 5, 5]
 
 
-def test_tasks_with_other_numbers_of_arms_take_turns(tmp_path: Path) -> None:
+def test_an_update_learns_from_all_numbers_of_arms(tmp_path: Path) -> None:
     tasks = ("k3-t20-uniform", "k2-t8-uniform", "k3-t30-misaligned", "k3-t20-gap")
-    model, arms = training.learner(Settings(**(TINY | {"tasks": tasks}))), []
-    train_once = model.train
+    model = training.learner(Settings(**(TINY | {"tasks": tasks, "ppo": {"n_steps": 10, "batch_size": 40}})))
+    assert [envs.num_envs for envs in model.envs] == [12, 4]
+    updates: list[list[int]] = []
 
     def watch() -> None:
-        arms.append(model.get_env().get_attr("game")[0].n_arms)
-        train_once()
+        batches = list(model.rollout_buffer.get(model.batch_size))
+        updates.append([batch.observations.shape[1] for batch in batches])
+        for envs, part in zip(model.envs, model.rollout_buffer.parts, strict=True):
+            size = envs.observation_space.shape[0]
+            of_arms = [batch.returns for batch in batches if batch.observations.shape[1] == size]
+            assert sorted(x for returns in of_arms for x in returns.tolist()) == sorted(part.returns.ravel().tolist())
 
     model.train = watch  # type: ignore[method-assign]
-    model.learn(8 * 160)
-    assert arms == [3, 3, 2, 3] * 2 or arms == [3, 2, 3, 3] * 2
+    model.learn(2 * 160)
+    three, two = (envs.observation_space.shape[0] for envs in model.envs)
+    assert updates == [[three, two, three, three]] * 2 or updates == [[three, three, two, three]] * 2
     record = run(tmp_path, tasks=tasks)
     assert list(record["laps"][-1]) == list(tasks)
+    assert [rounds for rounds, _ in record["curve"]] == sorted({rounds for rounds, _ in record["curve"]})
 
 
 def test_constants_are_those_of_the_package_unless_others_are_given() -> None:
