@@ -28,10 +28,11 @@ Scores = dict[str, Floats]
 Tables = dict[str, dict[str, Scores]]  # by task and principal
 SUITE, QUICK_EPISODES = "short", 100
 EPISODES = {200: 10_000, 2000: 2_000}  # by the longest horizon that they are for
-# Games that no shipped policy was trained on: other numbers of arms, other agents, and very short ones.
+# Games that no shipped policy was trained on: other numbers of arms, horizons, agents, and both together.
 UNSEEN = (
-    *("k20-t200-uniform", "k20-t200-misaligned", "k5-t200-uniform-ucb", "k5-t200-uniform-logit"),
-    *("k5-t200-misaligned-exploratory", "k2-t8-uniform"),
+    *("k2-t10-uniform", "k2-t200-misaligned", "k3-t500-uniform", "k8-t300-misaligned", "k10-t1000-uniform"),
+    *("k20-t500-clustered", "k5-t500-gap", "k5-t200-uniform-thompson", "k5-t200-clustered-exploratory"),
+    *("k5-t500-misaligned-oracle", "k5-t500-uniform-logit"),
 )
 # What is told the agent's beliefs, tuned for each score; the first is a principal of every task.
 YARDSTICKS = {"regret": "knows-beliefs", "expected_utility": "knows-beliefs,objective=utility"}
