@@ -22,7 +22,7 @@ from pa_env.kernel.layout import (
     Stop,
 )
 from pa_env.kernel.responses import sum_scores
-from pa_env.kernel.step import step
+from pa_env.kernel.step import play_round
 
 _FLOATS, _INTEGERS = numba.float64[::1], numba.int64[::1]
 # rule(memory, plays, sums, arm, reward, offer) -> target, see pa_env.rules
@@ -155,7 +155,7 @@ def follow_some(arrays: Arrays, rule: Any, memory: Floats, offers: Floats, resul
     misses, default = 0, arrays.plays[0, :0]
     for _ in range(rounds):
         target = call_rule(arrays, rule, memory, offers, results)
-        bad = step(arrays, offers, default, default, results)
+        bad = play_round(arrays, offers, default, default, results)
         if bad >= 0:
             return -1 - bad
         if target >= 0 and target != results[0, RoundResult.ARM]:
@@ -232,7 +232,7 @@ def record(
         row[TraceColumn.TARGET] = call_rule(arrays, rule, memory, offers, results)
         for a in range(n_arms):
             row[TRACE + a], row[TRACE + n_arms + a] = offers[0, a], arrays.arms[0, ArmRow.MEAN, a]
-        bad = step(arrays, offers, default, default, results)
+        bad = play_round(arrays, offers, default, default, results)
         if bad >= 0:
             return -1 - bad
         row[TraceColumn.T], row[TraceColumn.ARM] = arrays.state[0].t, results[0, RoundResult.ARM]

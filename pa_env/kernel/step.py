@@ -42,6 +42,12 @@ def step(arrays: Arrays, offers: Floats, forced: Integers, playing: Integers, re
         -1, or the flat index of a bad offer, or offers.size + i for a forced arm i that does not exist, or
         offers.size + N + i if the answer of the user's own function in copy i is not an arm. Then nothing is played.
     """
+    return play_round(arrays, offers, forced, playing, results)
+
+
+@inlined_part
+def play_round(arrays: Arrays, offers: Floats, forced: Integers, playing: Integers, results: Floats) -> int:
+    """:func:`step` for compiled code: a call for every round would copy all of ``arrays`` to the stack."""
     bad = refusal(arrays, offers, forced, playing)
     if bad >= 0:
         return bad
