@@ -26,13 +26,14 @@ GAMES = (
 RECIPES: dict[str, dict[str, Any]] = {
     "ppo": {
         "tasks": GAMES,
-        "steps": 60_000_000,
-        "copies": 1024,
+        "steps": 100_000_000,
+        "copies": 2048,
+        "width": 48,
         "deep": True,
         "privileged": True,
         "lap": 200,
-        "rounds": 2_000_000,
-        "ppo": {"batch_size": 1600, "learning_rate": 1.5e-3},
+        "rounds": 1_000_000,
+        "ppo": {"batch_size": 6400, "learning_rate": 1.5e-3},
     },
 }
 
