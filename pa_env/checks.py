@@ -169,10 +169,10 @@ def offers(argument: str, value: Any, shape: tuple[int, ...]) -> Floats:
     actual = array.shape
     if actual == shape:
         return array
-    if shape[0] != 1 or actual != shape[1:]:
-        expected = shape[1:] if shape[0] == 1 else shape
-        raise ValueError(f"{argument} has shape {actual}, but must have one number for each arm: {expected}")
-    return array[None]
+    if (1, *actual) == shape:
+        return array[None]
+    expected = shape[1:] if shape[0] == 1 else shape
+    raise ValueError(f"{argument} has shape {actual}, but must have one number for each arm: {expected}")
 
 
 def bad_offer(argument: str, array: Floats, bad: int, most: float) -> ValueError:

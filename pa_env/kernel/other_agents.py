@@ -232,8 +232,7 @@ def next_type(arrays: Arrays, agent: AgentArrays, i: int) -> None:
     new = last
     if arrays.state[i].t < arrays.rules[0].horizon:
         new = type_of_round(arrays, agent, i, arrays.state[i].t + 1)
-    if new != last:
-        for a in range(n_arms):
-            arrays.arms[i, ArmRow.MU, a] = arrays.arms[i, ArmRow.MEAN, a] = agent.memory[i, new * n_arms + a]
-        arrays.state[i].benchmark = agent.memory[i, n_types * (n_arms + 1) + new]
-        arrays.state[i].type = new
+    for a in range(n_arms):
+        arrays.arms[i, ArmRow.MU, a] = arrays.arms[i, ArmRow.MEAN, a] = agent.memory[i, new * n_arms + a]
+    arrays.state[i].benchmark = agent.memory[i, n_types * (n_arms + 1) + new]
+    arrays.state[i].type = new
