@@ -29,8 +29,6 @@ RECIPES: dict[str, dict[str, Any]] = {
         "steps": 100_000_000,
         "copies": 2048,
         "width": 48,
-        "deep": True,
-        "privileged": True,
         "lap": 200,
         "rounds": 1_000_000,
         "ppo": {"batch_size": 6400, "learning_rate": 1.5e-3},

@@ -103,10 +103,10 @@ class Settings:
     """Possible agents that are tracked in each copy."""
     width: int = 32
     """Of the network."""
-    deep: bool = False
+    deep: bool = True
     """Give the actor one more layer."""
-    privileged: bool = False
-    """Show the critic, never the actor, both players' means and the agent's beliefs."""
+    privileged: bool = True
+    """Show the critic of a principal, never the actor, both players' means and the agent's beliefs."""
     lap: int = 80
     """Rollouts between two checkpoints."""
     rounds: int = 200_000
@@ -133,15 +133,14 @@ class Settings:
             raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
 
     def _check_agent(self) -> None:
-        """Raise if an agent can't be trained like this; its utility is called payoff."""
+        """Raise if an agent can't be trained like this; its utility is called payoff, and its critic is told nothing."""
         for each in (*self.tasks, *self.warm_up):
             if each.agent not in DEFAULT_AGENTS:
                 raise ValueError(
                     f"task = {short(each.name)}: a trained agent takes the place of {each.agent}, and learns as"
                     f" {DEFAULT_AGENTS[0]} does: name a task without an agent"
                 )
-        if self.privileged:
-            raise ValueError("privileged = True is for training a principal: leave it out, or against")
+        object.__setattr__(self, "privileged", False)
         if self.objective == "utility":
             object.__setattr__(self, "objective", PAYOFF)
 

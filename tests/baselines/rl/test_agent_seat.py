@@ -146,7 +146,6 @@ def test_refusing_pays_and_is_learned(tmp_path: Path) -> None:
         ({"against": "knows-beliefs"}, "against = 'knows-beliefs' is shown the agent's beliefs: name a principal"),
         ({"objective": "regret"}, "objective = 'regret' is unknown"),
         ({"tasks": ("k3-t30-uniform-ucb",)}, "takes the place of ucb.*: name a task without an agent"),
-        ({"privileged": True}, "privileged = True is for training a principal"),
         ({"against": "", "objective": "payoff"}, "objective = 'payoff' is unknown"),
     ],
 )

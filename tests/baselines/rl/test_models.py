@@ -92,7 +92,7 @@ def test_scalar_environments_and_normalised_observations_are_played_too(sb3: Any
 
 
 def test_a_learner_is_a_principal_everywhere(sb3: Any, tmp_path: Path) -> None:
-    learner = rl.learner("k3-t30-uniform", copies=8, particles=4, width=8, deep=True, privileged=True)
+    learner = rl.learner("k3-t30-uniform", copies=8, particles=4, width=8)
     learner.learn(400)
     rl.save(learner, tmp_path / "policy.npz")
     loaded = rl.load(tmp_path / "policy.npz", **GAME)

@@ -220,8 +220,8 @@ def test_constants_are_those_of_the_package_unless_others_are_given() -> None:
         "learning_rate": 1.0,
         "gamma": 0.5,
         "width": 4,
-        "deep": True,
-        "privileged": True,
+        "deep": False,
+        "privileged": False,
     }
     model = rl.learner(agent="oracle", instance="gap", n_arms=2, horizon=30, **small)
     assert (model.n_steps, model.batch_size, model.gamma, model.lr_schedule(0.2)) == (5, 5, 0.5, 0.5)
