@@ -133,7 +133,7 @@ class Settings:
             raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
 
     def _check_agent(self) -> None:
-        """Raise if an agent can't be trained like this; its utility is called payoff, and its critic is told nothing."""
+        """Raise if an agent can't be trained like this. Its utility is called payoff, its critic is told nothing."""
         for each in (*self.tasks, *self.warm_up):
             if each.agent not in DEFAULT_AGENTS:
                 raise ValueError(

@@ -14,6 +14,7 @@ Yardsticks:
 - a plain NumPy loop (:func:`numpy_loop`) for principals that make a new offer every round.
 """
 
+import copy
 import functools
 import importlib.util
 import math
@@ -416,12 +417,10 @@ def rounds_alone(principal: str, count: int) -> Call:
     request: Any = player.request()
     game = Game(n_arms=5, horizon=HORIZON, copies=count, observe=False)
     game.begin(seeds=range(count))
-    begun = [None if array is None else array.copy() for array in game.arrays]
+    begun = game.arrays
 
     def play() -> None:
-        for array, first in zip(game.arrays, begun, strict=True):
-            if array is not None:
-                array[...] = first
+        game.arrays = copy.deepcopy(begun)
         game.play_episodes(request.rule, request.memory[None], np.array([HORIZON]))
 
     return play

@@ -98,10 +98,8 @@ def draw_reward(arrays: Arrays, i: int, arm: int, n: int) -> tuple[float, float]
     x_at, r_at = place(Stream.REWARDS + 2 * arm, n), place(Stream.REWARDS + 2 * arm + 1, n)
     if arrays.state[i].rewards == Rewards.BERNOULLI:
         # A branch on a random number is mispredicted so often that it takes a third of a round.
-        x, r = np.float64(uniform(key, x_at) < theta), np.float64(uniform(key, r_at) < mu)
-    else:
-        x, r = other_reward(arrays.state[i].rewards, arrays.state[i].noise, draw(key, x_at), draw(key, r_at), theta, mu)
-    return x, r
+        return np.float64(uniform(key, x_at) < theta), np.float64(uniform(key, r_at) < mu)
+    return other_reward(arrays.state[i].rewards, arrays.state[i].noise, draw(key, x_at), draw(key, r_at), theta, mu)
 
 
 @inlined_part
