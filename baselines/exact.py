@@ -2,9 +2,9 @@
 
 Two arms, Bernoulli rewards, theta and mu independent with Beta priors, and the empirical-mean agent (initial means 0,
 ties to arm 0). Only finitely many offers differ, because beliefs are fractions: with d = muhat_1 - muhat_0, an offer
-decides which values of d play arm 0. A price v on arm 0 moves d <= v to arm 0, a price v on arm 1 moves d >= -v to
-arm 1. The second takes ``HAIR`` more, because ties go to arm 0; the value leaves that out. Paying on both arms is never
-better.
+decides which values of d play arm 0. With a price v on arm 0 the agent plays arm 0 where d <= v; with v on arm 1 it
+plays arm 1 where d >= -v. The second takes ``HAIR`` more, because ties go to arm 0; the value leaves that out. Paying
+on both arms is never better.
 
 A state is how often each arm was played, the principal's successes x on them, and the law of the agent's successes s
 given all of its answers. The law does not depend on x. A *node* is therefore a law with the values for all x. Nodes are
@@ -258,8 +258,8 @@ class BayesOptimal(Principal):
     principal can earn more; with ``objective="regret"``, only one can have less R_T.
 
     Where it fails: elsewhere it is a heuristic. It takes a reward above 1/2 for a success, and offers nothing after an
-    answer that this agent can't give. Other sizes are refused. The first episode of a process with 10 rounds takes
-    half a minute and 1.2 GB, with 8 rounds less than a second.
+    answer that this agent can't give. Other sizes are refused. With 10 rounds the first episode in a process takes
+    half a minute and 1.2 GB; with 8 rounds, less than a second.
 
     Args:
         n_arms: Number of arms K, which is 2.

@@ -13,9 +13,9 @@ unit ball). An agent that explores has c0 = 1 unless the name gives c0. Powers o
 'exploratory,c0=0.3'
 
 The suite ``table-1`` has the agents of Liu & Ratliff (ICML 2025, Table 1) with all families, several numbers of arms
-and long horizons. Other suites add agents that keep their own regret low, and short horizons, for which principals are
-trained. The games of ``tiny`` have an exact optimum (:mod:`baselines.exact`), ``smoke`` is for tests. Tasks are played
-on seeds 0, 1, ...; tuning and training use other seeds. A task that is changed gets a new version.
+and long horizons. Other suites add agents that keep their own regret low, and short horizons. The games of ``tiny``
+have an exact optimum (:mod:`baselines.exact`), ``smoke`` is for tests. Tasks are played on seeds 0, 1, ...; tuning and
+training use other seeds. A task that is changed gets a new version.
 """
 
 import functools

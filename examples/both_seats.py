@@ -19,7 +19,7 @@ It takes twelve seconds (2 busy cores) and printed, from its one seed,
         300                 0.314            0.609            55%            0.416
 
 At first the principal offers less and less, and is refused; then it pays a little more than a greedy agent would need.
-They do not converge: what one of them learns changes the environment of the other.
+They had not converged then: what one of them learns changes the environment of the other.
 """
 
 import argparse

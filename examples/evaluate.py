@@ -1,6 +1,6 @@
 r"""Evaluate principals side by side, on common seeds, so that differences between them are paired.
 
-One of them, `ppo`, was trained on games like this one. The same comparison from the command line, with tables, figures
+One of them, `ppo`, was trained on this task and others. The same comparison from the command line, with tables, figures
 and a page, is
 
     pa-bench run --task k5-t200-uniform --principal ppo --principal profit-target --principal bracket-ucb \

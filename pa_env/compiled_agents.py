@@ -55,7 +55,7 @@ _checked: WeakKeyDictionary[Any, set[tuple[Any, int, int]]] = WeakKeyDictionary(
 
 @compiled
 def further_uniform(u: float, k: int) -> float:
-    """The k-th further uniform number of a round, k = 0, 1, ..., for use in ``choose``; independent of ``u``."""
+    """The k-th further uniform number of a round, k = 0, 1, ..., a hash of ``u``, for use in ``choose``."""
     return uniform(draw(np.uint64(u * 2.0**53), 1), k + 1)
 
 

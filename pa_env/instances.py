@@ -1,4 +1,4 @@
-"""Instances, the mean rewards of the arms that neither player knows: fixed, or drawn anew each episode.
+"""Instances, the mean rewards of the arms: fixed, or drawn anew each episode.
 
 >>> import pa_env
 >>> pa_env.IID(mu=[0.35, 0.8, 0.55], theta=[0.9, 0.2, 0.4]).n_arms

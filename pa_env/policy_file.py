@@ -103,7 +103,8 @@ def check(policy: Policy, seat: Seat) -> Policy:
         if type(data.get(key)) is not kind:
             raise ValueError(f"metadata: {key} = {short(data.get(key))} must be of type {kind.__name__}")
     if (player := data.get("seat", PRINCIPAL)) != seat.name:
-        raise ValueError(f"it is one of the {player:.20}: pass it as {'agent' if player == 'agent' else 'principal'}=")
+        keyword = "agent" if player == "agent" else "principal"
+        raise ValueError(f"it is a policy of the {player:.20}: pass it as {keyword}=")
     if not data["tasks"] or not all(isinstance(name, str) for name in data["tasks"]):
         raise ValueError(f"metadata: tasks = {data['tasks']} must be names of tasks")
     if not 1 <= data["width"] <= WIDEST:

@@ -68,7 +68,7 @@ def estimate(samples: Floats) -> Estimate:
 def mean_interval(samples: Floats) -> tuple[Floats, Floats]:
     """The interval of the mean over the first axis of ``samples`` (n, ...): lower and upper ends (...).
 
-    It is a bootstrap interval (BCa, Efron 1987); of more than ``MANY`` samples the normal one, which is then the same.
+    It is a bootstrap interval (BCa, Efron 1987); of more than ``MANY`` samples the normal one, nearly the same then.
     Samples that are all the same have the interval of that one point. Fewer than ``FEWEST`` have none (nan): see
     ``TOO_FEW``.
     """

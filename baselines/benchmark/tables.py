@@ -13,8 +13,10 @@ from baselines.benchmark.formatting import bracketed
 from baselines.benchmark.manifest import LIBRARIES
 from baselines.benchmark.results import Results, listed
 from baselines.benchmark.statistics import TOO_FEW, Estimate, Row
-from baselines.tasks import LOW_REGRET_AGENTS, SHORT, TASKS
+from baselines.benchmark.summaries import ignores_beliefs
+from baselines.tasks import SHORT, TASKS
 from baselines.text import in_markdown
+from pa_env.scripted_agents import AGENTS
 
 HEADINGS = {
     "utility": "utility",
@@ -40,7 +42,7 @@ REGRETS = (
 )
 IGNORED = (
     "† marks R_T against an agent that does not act on the beliefs which R_T is measured against"
-    f" ({', '.join(LOW_REGRET_AGENTS)}): principals are not ranked by it."
+    f" ({', '.join(filter(ignores_beliefs, AGENTS))}): principals are not ranked by it."
 )
 SET_ASIDE = ("regret", "regret_median", "regret_q90")  # marked where beliefs are ignored
 ORDER = (

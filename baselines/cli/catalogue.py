@@ -14,7 +14,7 @@ from pa_env.scripted_agents import AGENTS
 ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`")  # of reStructuredText, as in docstrings
 SUITES_ABOUT = {
     "default": "What `pa-bench run` plays without a task: short games, and long ones with the paper's agents.",
-    "short": "Up to 1,000 rounds, where principals can be trained.",
+    "short": "Up to 1,000 rounds.",
     "table-1": "The agents of Liu & Ratliff's Table 1, in games of 10,000 rounds to a million.",
     "who-wins": "The paper's agents and those that keep their own regret low, in games of three lengths.",
     "tiny": "Two arms and up to ten rounds, where the exact optimum is known.",

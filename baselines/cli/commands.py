@@ -92,7 +92,7 @@ def run(
     context: typer.Context,
     task: list[str] = typer.Option(
         [],
-        help="A task or a suite, default: the suite default; may be given again.",
+        help="A task or a suite; may be given again. Default: the suite named default.",
         autocompletion=completion("suite", "task"),
     ),
     principal: list[str] = typer.Option(
@@ -112,7 +112,7 @@ def run(
     engine: str = typer.Option("local", help="local (processes on this machine) or ray (a cluster)."),
     address: str | None = typer.Option(None, help="Of a Ray cluster; without it, Ray is started on this machine."),
     workers: int | None = WORKERS,
-    timeout: float = typer.Option(600.0, help="Seconds for each block of seeds, which should take about one."),
+    timeout: float = typer.Option(600.0, help="Seconds that a block of seeds may take. Most take about one second."),
     out: Path = typer.Option(Path("results/benchmark"), help="Folder of the results."),
     overwrite: bool = typer.Option(False, help="Replay results that were played by other code, instead of refusing."),
     config: Path | None = typer.Option(
@@ -270,10 +270,10 @@ def train(
     horizon: int = typer.Option(200, min=2, help="Rounds of an episode."),
     seat: str = typer.Option("principal", help="Who is trained: principal or agent."),
     against: str = typer.Option("profit-target", help="The principal that an agent is trained against."),
-    objective: str = typer.Option("utility", help="utility, or regret for R_T; of an agent its own utility, R + pi."),
+    objective: str = typer.Option("utility", help="utility, or regret (minus R_T); for an agent its payoff, R + pi."),
     steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
     constant: list[str] = typer.Option(
-        [], "--set", help="A constant, as in learning_rate=1e-3 or deep=true: of PPO or baselines.rl.training.Settings."
+        [], "--set", help="A constant, as in learning_rate=1e-3 or width=48: of PPO or baselines.rl.training.Settings."
     ),
     warm_up: list[str] = typer.Option(
         [], help="A task for the first part of the rounds; several may be given.", autocompletion=TASKS

@@ -1,6 +1,6 @@
 """Principals without a theorem beside those with one: in long games on average, and on the worst instances found.
 
-``profit-target`` and ``bracket-ucb`` have the least regret in most tables of this package, and no theorem. A theorem is
+``profit-target`` and ``bracket-ucb`` have low regret in most tables of this package, and no theorem. A theorem is
 a promise against every instance and every agent of its class. So the worst instance of each is searched for, agent by
 agent: random means first, then small changes of the worst ones. What is found is played again on fresh seeds, and at
 longer horizons, beside the algorithm whose theorem covers that agent. Each seed plays the arms in an order of its own,

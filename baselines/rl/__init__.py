@@ -38,7 +38,8 @@ def learner(
     horizon: int = 200,
     **options: Any,
 ) -> "Learner":
-    """Make a learner: Stable-Baselines3's PPO with this package's interface, network and constants.
+    """Make a learner: Stable-Baselines3's PPO with this package's observations and prices,
+    its network and constants.
 
     ``learner("k5-t200-uniform").learn(2_000_000)`` trains it; :func:`baselines.compare` takes it beside names of
     principals, and :func:`save` keeps its policy. ``pa-bench train`` does the same in a folder, and resumes.

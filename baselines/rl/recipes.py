@@ -12,7 +12,7 @@ from typing import Any
 from baselines.rl.trained import WEIGHTS
 from pa_env.checks import known
 
-# One policy learns all of these: numbers of arms, horizons, families and kinds of agents that it is not told.
+# One policy learns all of these. It is told neither the family of the instances nor the kind of agent.
 GAMES = (
     *(f"k5-t{horizon}-uniform" for horizon in (100, 200, 500, 1000, 2000)),
     *(f"k5-t{horizon}-misaligned" for horizon in (100, 200, 500, 1000)),

@@ -57,8 +57,7 @@ def trained_rule() -> Rule:
 class Trained(Principal):
     """A principal that plays a :class:`~pa_env.policy_file.Policy`; :func:`baselines.rl.load` reads one.
 
-    A policy is at its best on the tasks that it was trained for, which ``metadata`` names; other numbers of arms and
-    horizons are played too.
+    ``metadata`` names the tasks that it was trained on; other numbers of arms and horizons are played too.
 
     Args:
         n_arms: number of arms K.

@@ -75,7 +75,7 @@ REFERENCE_EPISODES = 500
 NEXT_TO_NOTHING = 1e-3  # an offer, on average over rounds
 TRAP = (
     "The policy offers next to nothing. docs/training.md, 'The trap of offering nothing', says why a learner gets"
-    " there. What helps: to train on tasks of other families as well."
+    " there. What helped `ppo`: training on tasks of other families as well."
 )
 
 Scores = dict[str, dict[str, dict[str, Floats]]]  # task -> way -> score -> (episodes,)
@@ -88,7 +88,7 @@ class Settings:
     tasks: tuple[Task, ...]
     """Tasks, or their names. All tasks are played for about as many rounds, and each update learns from all of them."""
     objective: str = "utility"
-    """What is maximised: utility, or regret for minus R_T; of an agent payoff, its own utility."""
+    """Of a principal: utility, or regret, of which minus R_T is maximised. Of an agent: payoff, the sum of R + pi."""
     against: str = ""
     """The spec of a principal: an agent is trained against it. Empty: a principal is trained."""
     steps: int = 8_000_000
@@ -121,7 +121,7 @@ class Settings:
                 self, name, tuple(each if isinstance(each, Task) else task(each) for each in getattr(self, name))
             )
         if not self.tasks:
-            raise ValueError("tasks = () must be at least one task")
+            raise ValueError("tasks = () must have at least one task")
         if self.against:
             self._check_agent()
         known("objective", self.objective, (PAYOFF,) if self.against else SCORE.keys() - {PAYOFF})
@@ -133,7 +133,7 @@ class Settings:
             raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
 
     def _check_agent(self) -> None:
-        """Raise if an agent can't be trained like this. Its utility is called payoff, its critic is told nothing."""
+        """Raise if an agent can't be trained like this. Its objective is payoff, and its critic sees what it sees."""
         for each in (*self.tasks, *self.warm_up):
             if each.agent not in DEFAULT_AGENTS:
                 raise ValueError(
@@ -183,7 +183,8 @@ class Settings:
 class Rollouts:
     """A rollout of games with different numbers of arms: an update goes through the minibatches of all in turn.
 
-    Updates by one number of arms at a time pulled the policy to and fro between games.
+    An update by one number of arms at a time would follow the games of that size alone.
+
     """
 
     def __init__(self, parts: list[RolloutBuffer]) -> None:
@@ -463,7 +464,7 @@ def recent_utility(model: Any) -> float:
 
 
 def references(settings: Settings) -> dict[str, float]:
-    """Return the mean utility of ``zero`` and of the best script, over tasks; of an agent, the payoffs of others."""
+    """Return the mean utility of ``zero`` and of the best of ``SCRIPTS``, over tasks; or the payoffs of ``AGENTS``."""
     seeds, tasks = range(EVALUATION_SEEDS, EVALUATION_SEEDS + REFERENCE_EPISODES), settings.tasks
     if settings.against:
         earned = {name: [payoffs(settings.against, name, each, seeds)[0] for each in tasks] for name in AGENTS}

@@ -4,6 +4,6 @@ Inside::
 
     paper/     Liu & Ratliff (ICML 2025)
     peers/     its predecessors and peers
-    ours/      without a theorem, best in practice
+    ours/      our own, without a theorem
     simple.py  no incentive, a fixed offer, the best response
 """

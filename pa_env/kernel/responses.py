@@ -10,8 +10,8 @@ expectation in a round, given the past, is at least 0, exact ties of exploring a
   offers with one maximiser: an offer with exact ties would keep the agent from exploring the tied arms. From
   round 128 on p_t is interpolated, with a relative error below 1e-7;
 - logit agents: max over pi of sum_a P(a | pi)(theta_a - pi_a), see :func:`logit_response`;
-- NaN where the law, or its best response, is not known: Thompson sampling, EXP3, users' own agents, and exploration by
-  a user's own function.
+- NaN where the law, or its best response, is not known: Thompson sampling, EXP3, trained agents, users' own agents
+  and those called like them (``hedge``, ``holdout``), and exploration by a user's own function.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Principals without a theorem that do best in practice.
+"""Principals of our own, without a theorem.
 
 Inside::
 

@@ -1,4 +1,4 @@
-"""Offer every arm its worth minus a fixed profit, and let the agent choose ("sell the firm").
+"""Offer every arm its worth minus a profit that is the same for all, and let the agent choose ("sell the firm").
 
 That the agent should keep what it produces and pay a fixed price for it is folklore of contract theory. Learning the
 price is ours. There is no paper behind it and no proof.

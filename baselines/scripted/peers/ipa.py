@@ -27,8 +27,8 @@ class IPA(Principal):
 
     Guarantee: regret O(sqrt(K T log T)) against the oracle agent.
 
-    Where it fails: against an agent that learns. Its means move after the search, refused offers are repeated, and the
-    regret is linear in T.
+    Where it fails: against an agent that learns. The agent's means move after the search, and a refused offer may be
+    repeated to the end.
 
     Args:
         n_arms: Number of arms K, at least 1.

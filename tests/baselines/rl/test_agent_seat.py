@@ -169,7 +169,7 @@ def test_the_commands_train_and_play_it(tmp_path: Path, monkeypatch: pytest.Monk
     result = CliRunner().invoke(app, ["run", "--agent", "out/absent.npz", "--arms", "2", "--horizon", "20"])
     assert (result.exit_code, "out/absent.npz': there is no such file" in result.output) == (1, True)
     result = CliRunner().invoke(app, ["run", "--principal", "out/policy.npz", "--task", "tiny"])
-    assert (result.exit_code, "it is one of the agent: pass it as agent=" in result.output) == (1, True)
+    assert (result.exit_code, "it is a policy of the agent: pass it as agent=" in result.output) == (1, True)
 
 
 def test_a_benchmark_knows_which_file_plays(tmp_path: Path) -> None:
