@@ -147,7 +147,7 @@ def test_bad_files_are_named(path: str, tmp_path: Path) -> None:
         Game(agent=str(tmp_path / "absent.npz"))
     policy = random_policy(seat="principal")
     np.savez(tmp_path / "other.npz", metadata=np.array(json.dumps(policy.metadata)), **policy.weights)
-    with pytest.raises(ValueError, match=r"not a trained policy of the agent.*it is a policy of the principal: pass it"):
+    with pytest.raises(ValueError, match=r"not a trained policy of the agent.*it is a policy of the principal: pass"):
         Game(agent=str(tmp_path / "other.npz"))
     (tmp_path / "damaged.npz").write_bytes(Path(path).read_bytes()[:100])
     with pytest.raises(ValueError, match=r"path = '.*damaged.npz' is not a trained policy"):
