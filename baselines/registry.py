@@ -138,6 +138,7 @@ def is_object(given: object) -> TypeGuard[OfferMaker]:
 
 def as_principal(given: OfferMaker, game: Game) -> Principal:
     """Return an object as a principal of a game, without a copy."""
+    check_sizes(given, game.n_arms, game.horizon)
     return given if isinstance(given, Principal) else Stepwise(game.n_arms, game.horizon, given)
 
 
@@ -157,10 +158,18 @@ def _copy(given: PrincipalLike, n_arms: int, horizon: int) -> Principal:
         raise not_a_principal(given)
     if isinstance(given, Principal):
         check_class(given)
+    check_sizes(given, n_arms, horizon)
+    return given.clone() if isinstance(given, Principal) else Stepwise(n_arms, horizon, copy.deepcopy(given))
+
+
+def check_sizes(given: OfferMaker, n_arms: int, horizon: int) -> None:
+    """Raise unless an object, if it has sizes of its own, is for a game of these."""
     for name, size in (("n_arms", n_arms), ("horizon", horizon)):
         if getattr(given, name, size) != size:
-            raise ValueError(f"it has {name} = {getattr(given, name)}, but the game has {size}")
-    return given.clone() if isinstance(given, Principal) else Stepwise(n_arms, horizon, copy.deepcopy(given))
+            raise ValueError(
+                f"principal = {short(given)} can't play this game: it has {name} = {getattr(given, name)}, but the game"
+                f" has {size}"
+            )
 
 
 def _source(given: str | type) -> tuple[Spec, Factory]:

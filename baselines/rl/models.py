@@ -91,7 +91,7 @@ def from_sb3(
     horizon = game_behind(inner).horizon if horizon is None else horizon
     if wrapper is None and seat_of(model) == SEAT:
         return Trained(n_arms, horizon, policy_of(model, sampled=not deterministic))
-    predict = functools.partial(_predict, model.policy, _normalizer(model), deterministic)
+    predict = functools.partial(_predict, Shared(model.policy), _normalizer(model), deterministic)
     if wrapper is not None:
         return PolicyPrincipal(n_arms, horizon, predict, wrapper, {})
     settings = {"observation": _observation(inner), "batched": isinstance(inner, gym.vector.VectorEnv)}
@@ -233,13 +233,27 @@ class PolicyPrincipal(Principal):
         return env if self._wrapper is None else self._wrapper(env)
 
 
+class Shared:
+    """A policy that is not copied with its principal: play does not change it, and torch refuses after an update.
+
+    Args:
+        policy: of Stable-Baselines3.
+    """
+
+    def __init__(self, policy: Any) -> None:
+        self.policy = policy
+
+    def __deepcopy__(self, _: Any) -> "Shared":
+        return self
+
+
 def _call(function: Callable[[Any], Any], observation: Any, *_: Any) -> tuple[Any, None]:
     """Ask a function."""
     return function(observation), None
 
 
 def _predict(
-    policy: Any, normalize: Any, deterministic: bool, observation: Any, state: Any, begins: bool, rng: Any
+    shared: Shared, normalize: Any, deterministic: bool, observation: Any, state: Any, begins: bool, rng: Any
 ) -> tuple[Any, Any]:
     """Ask a policy of Stable-Baselines3; its draws come from the principal's randomness."""
     import torch
@@ -248,7 +262,7 @@ def _predict(
     generator = torch.default_generator  # of the CPU alone: torch.manual_seed takes a millisecond
     before = generator.get_state()
     generator.manual_seed(int(rng.integers(2**63)))
-    action, state = policy.predict(seen, state, np.array([begins]), deterministic)
+    action, state = shared.policy.predict(seen, state, np.array([begins]), deterministic)
     generator.set_state(before)
     return action, state
 
