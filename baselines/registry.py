@@ -137,8 +137,8 @@ def is_object(given: object) -> TypeGuard[OfferMaker]:
 
 
 def as_principal(given: OfferMaker, game: Game) -> Principal:
-    """Return an object as a principal of a game, without a copy."""
-    check_sizes(given, game.n_arms, game.horizon)
+    """Return an object as a principal of a game, without a copy; it may be played for fewer rounds than its own."""
+    check_sizes(given, game.n_arms, max(game.horizon, getattr(given, "horizon", game.horizon)))
     return given if isinstance(given, Principal) else Stepwise(game.n_arms, game.horizon, given)
 
 
@@ -153,11 +153,13 @@ def not_a_principal(given: object) -> TypeError:
 def _copy(given: PrincipalLike, n_arms: int, horizon: int) -> Principal:
     """Return a copy of an object as a principal of this size."""
     if is_model(given):
-        return from_sb3(given, n_arms=n_arms, horizon=horizon)
+        given = from_sb3(given)
     if not is_object(given):
         raise not_a_principal(given)
     if isinstance(given, Principal):
         check_class(given)
+    if type(given) is Trained:  # a policy plays any size
+        return given.sized(n_arms, horizon)
     check_sizes(given, n_arms, horizon)
     return given.clone() if isinstance(given, Principal) else Stepwise(n_arms, horizon, copy.deepcopy(given))
 
@@ -166,10 +168,7 @@ def check_sizes(given: OfferMaker, n_arms: int, horizon: int) -> None:
     """Raise unless an object, if it has sizes of its own, is for a game of these."""
     for name, size in (("n_arms", n_arms), ("horizon", horizon)):
         if getattr(given, name, size) != size:
-            raise ValueError(
-                f"principal = {short(given)} can't play this game: it has {name} = {getattr(given, name)}, but the game"
-                f" has {size}"
-            )
+            raise ValueError(f"{type(given).__name__} has {name} = {getattr(given, name)}, but the game has {size}")
 
 
 def _source(given: str | type) -> tuple[Spec, Factory]:
@@ -196,6 +195,11 @@ def _principal(spec: Spec, factory: Factory, arguments: dict[str, Any]) -> Princ
 
 def resolve_agent(given: AgentLike) -> AgentLike:
     """Make the agent that is given: a spec, a class, or an object."""
+    if is_model(given):
+        raise TypeError(
+            f"agent = {short(given)} is a model: keep it by baselines.rl.save(model, 'agent.npz'), and pass"
+            " agent='agent.npz'"
+        )
     if not isinstance(given, str):
         return check_agent(given)
     spec = parse(given, "agent")

@@ -62,10 +62,8 @@ def simulate(
         n_arms: number of arms K; default: that of the instance, or of a principal that is an object, or 5.
         task: a task or its name, in place of instance, agent, horizon and n_arms.
     """
-    if is_model(principal):
-        principal = from_sb3(principal)
     keywords = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
-    game = settings(complete(task, keywords, [principal]))
+    game = settings(complete(task, keywords, [from_sb3(principal) if is_model(principal) else principal]))
     horizon = game["horizon"] = whole("horizon", game["horizon"], 2)
     if checkpoints is None:
         marks = log_spaced(horizon) if seeds is None else np.array([horizon])
@@ -94,9 +92,7 @@ def complete(task: str | Task | None, keywords: Mapping[str, object], principals
     if task is not None:
         if given:
             raise ValueError(f"task = {short(task)} is a whole setting: leave out {', '.join(given)}, or the task")
-        if not isinstance(task, str | Task):
-            raise TypeError(f"task = {short(task)} must be the name of a task, or a Task")
-        return task_of(task) if isinstance(task, str) else task
+        return task if isinstance(task, Task) else task_of(task)
     values: dict[str, Any] = {"agent": "empirical-mean", "instance": "uniform", "n_arms": None, "horizon": HORIZON}
     for each in filter(is_object, principals):
         values |= {name: getattr(each, name) for name in SIZES if isinstance(getattr(each, name, None), int)}

@@ -131,7 +131,9 @@ def setting(
     dim = dim or 3 if instance == LINEAR else dim
     spec = parse(agent, "agent")
     name, given = spec.place, spec.parameters
-    declared = None if spec.member or is_policy(name) else AGENTS[name]
+    if not (spec.member or is_policy(name)):
+        known("agent", name, AGENTS)
+    declared = AGENTS.get(name)
     if declared and "c0" in declared.parameters and not given and c0 != 1:
         agent, given = f"{name},c0={c0:g}", {"c0": c0}
     c0 = given.get("c0", 1.0)
@@ -225,6 +227,8 @@ def tasks(*names: str) -> tuple[Task, ...]:
 
 def task(name: str) -> Task:
     """A task by name."""
+    if not isinstance(name, str):
+        raise TypeError(f"task = {short(name)} must be the name of a task, or a Task")
     if name in TASKS:
         return TASKS[name]
     parts = NAME.fullmatch(name)

@@ -262,16 +262,24 @@ def train(
     task: list[str] = typer.Option(
         [], help="A task to train on, e.g. k5-t200-uniform; several may be given.", autocompletion=TASKS
     ),
-    agent: str = typer.Option(
-        "empirical-mean", help="The agent; with the next three options, in place of a task.", autocompletion=AGENTS
+    agent: str | None = typer.Option(
+        None,
+        help="The agent, in place of a task, as the next three options. Default: empirical-mean.",
+        autocompletion=AGENTS,
     ),
-    instance: str = typer.Option("uniform", help="A family of instances, or your own.", autocompletion=INSTANCES),
-    arms: int = typer.Option(5, min=1, help="Number of arms."),
-    horizon: int = typer.Option(200, min=2, help="Rounds of an episode."),
+    instance: str | None = typer.Option(
+        None, help="A family of instances, or your own. Default: uniform.", autocompletion=INSTANCES
+    ),
+    arms: int | None = typer.Option(None, min=1, help="Number of arms. Default: 5."),
+    horizon: int | None = typer.Option(None, min=2, help="Rounds of an episode. Default: 200."),
     seat: str = typer.Option("principal", help="Who is trained: principal or agent."),
-    against: str = typer.Option("profit-target", help="The principal that an agent is trained against."),
+    against: str | None = typer.Option(
+        None,
+        help="The principal that an agent is trained against. Default: profit-target.",
+        autocompletion=PRINCIPALS,
+    ),
     objective: str = typer.Option("utility", help="utility, or regret (minus R_T); for an agent its payoff, R + pi."),
-    steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole laps."),
+    steps: int = typer.Option(8_000_000, min=1, help="Rounds to train on, rounded up to whole rollouts."),
     constant: list[str] = typer.Option(
         [], "--set", help="A constant, as in learning_rate=1e-3 or width=48: of PPO or baselines.rl.training.Settings."
     ),
@@ -299,15 +307,18 @@ def train(
         known("seat", seat, ("principal", "agent"))
         options = parse(",".join(["train", *constant]), "--set").parameters
         options |= {"objective": objective, "steps": steps, "seed": seed, "warm_up": tuple(warm_up)}
-        options["against"] = against if seat == "agent" else ""
-        tasks = tuple(task) or (training.game(agent, instance, arms, horizon),)
+        if against and seat != "agent":
+            raise ValueError(f"against = {against!r} is for training an agent: add --seat agent, or leave it out")
+        options["against"] = (against or "profit-target") if seat == "agent" else ""
+        parts = {"agent": agent, "instance": instance, "n_arms": arms, "horizon": horizon}
+        tasks = training.games_to_learn(tuple(task), parts)
         settings = training.settings_of(tasks, options)
         policy = training.train(settings, out)
         seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
         for each in settings.tasks:
             if settings.against:
                 agents = {"trained": load_agent(policy)} | {name: name for name in training.AGENTS}
-                typer.echo(payoff_table(against, agents, each, seeds))
+                typer.echo(payoff_table(settings.against, agents, each, seeds))
             else:
                 scripts = {spec: spec for spec in each.principals}
                 typer.echo(compare({"trained": str(policy)} | scripts, task=each, seeds=seeds))

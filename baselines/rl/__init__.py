@@ -32,10 +32,10 @@ __all__ = ["learner", "load", "save"]
 def learner(
     task: "str | Task | Sequence[str | Task] | None" = None,
     *,
-    agent: str = "empirical-mean",
-    instance: str = "uniform",
-    n_arms: int = 5,
-    horizon: int = 200,
+    agent: str | None = None,
+    instance: str | None = None,
+    n_arms: int | None = None,
+    horizon: int | None = None,
     **options: Any,
 ) -> "Learner":
     """Make a learner: Stable-Baselines3's PPO with this package's observations and prices,
@@ -46,16 +46,16 @@ def learner(
 
     Args:
         task: a task, its name, or several of them; or None, and the next four arguments give the game.
-        agent: a spec, such as ``"exploratory,c0=0.3"`` or ``"file.py:Mine"``.
-        instance: a family's name, or a spec.
-        n_arms: number of arms.
-        horizon: rounds.
+        agent: a spec, such as ``"exploratory,c0=0.3"`` or ``"file.py:Mine"``; default ``"empirical-mean"``.
+        instance: a family's name, or a spec; default ``"uniform"``.
+        n_arms: number of arms; default 5.
+        horizon: rounds; default 200.
         **options: fields of :class:`baselines.rl.training.Settings`, such as ``seed``, ``objective``, ``particles``,
             ``deep`` or ``privileged``, and arguments of Stable-Baselines3's PPO, such as ``learning_rate``.
     """
     from baselines.rl import training
 
-    if task is None:
-        task = training.game(agent, instance, n_arms, horizon)
-    tasks = (task,) if not isinstance(task, Sequence) or isinstance(task, str) else tuple(task)
-    return training.learner(training.settings_of(tasks, options))
+    several = isinstance(task, Sequence) and not isinstance(task, str)
+    given: Any = () if task is None else tuple(task) if several else (task,)  # type: ignore[arg-type]
+    parts = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
+    return training.learner(training.settings_of(training.games_to_learn(given, parts), options))

@@ -28,6 +28,7 @@ from baselines.principal import Principal, Rounds, offer
 from baselines.rl.agent_seat import WithHistory
 from baselines.rl.trained import Trained
 from baselines.rl.view import SEAT, WithBeliefs
+from pa_env.checks import known, short
 from pa_env.envs import principal_driver, spaces
 from pa_env.kernel.layout import OBSERVATIONS, ArmRow, Floats
 from pa_env.policy_file import FORMAT, Policy, Seat, pack
@@ -38,6 +39,12 @@ from pa_env.wrappers.base import game_behind
 Predict = Callable[[Any, Any, bool, np.random.Generator], tuple[Any, Any]]
 Wrapper = Callable[[Any], Any]  # environment -> environment
 PACKAGES = ("numpy", "torch", "stable-baselines3")
+SETTINGS = ("observation", "max_incentive", "batched")  # of the environment in which a function plays
+# Wrappers of Gymnasium and Stable-Baselines3 that change neither observations nor actions.
+PLAIN = {
+    *("OrderEnforcing", "PassiveEnvChecker", "TimeLimit", "RecordEpisodeStatistics", "RecordVideo", "RenderCollection"),
+    *("HumanRendering", "Monitor", "VecMonitor", "VecCheckNan"),
+}
 
 
 def from_policy(
@@ -50,9 +57,13 @@ def from_policy(
         wrapper: a function that wraps the environment as in training, such as ``ForLearning``; None: none.
         n_arms: number of arms.
         horizon: rounds.
-        **settings: other arguments of ``PrincipalAgent-v0``, such as ``observation="last"``; ``batched=True`` if the
-            function and the wrapper are made for ``gym.make_vec``. They then get a batch of one.
+        **settings: ``observation`` and ``max_incentive`` of ``PrincipalAgent-v0``; ``batched=True`` if the function and
+            the wrapper are made for ``gym.make_vec``. They then get a batch of one.
     """
+    if not callable(function):
+        raise TypeError(f"function = {short(function)} must be a function from an observation to an action")
+    for name in settings:
+        known("argument of from_policy", name, SETTINGS)
     return PolicyPrincipal(n_arms, horizon, functools.partial(_call, function), wrapper, settings)
 
 
@@ -79,7 +90,8 @@ def from_sb3(
     env = model.get_env()
     if env is None and (wrapper is None or n_arms is None or horizon is None):
         raise ValueError(
-            f"model = {model} has no environment: pass wrapper=, n_arms= and horizon=, or load it with env="
+            f"model = {model} has no environment: load it with env=, or make a principal of it by"
+            " baselines.from_sb3(model, wrapper=..., n_arms=..., horizon=...)"
         )
     if seat_of(model) == AGENT:
         raise ValueError(
@@ -95,6 +107,7 @@ def from_sb3(
     if wrapper is not None:
         return PolicyPrincipal(n_arms, horizon, predict, wrapper, {})
     settings = {"observation": _observation(inner), "batched": isinstance(inner, gym.vector.VectorEnv)}
+    settings["max_incentive"] = game_behind(inner).max_incentive
     return PolicyPrincipal(n_arms, horizon, predict, functools.partial(_rewrap, _wrappers(inner)), settings)
 
 
@@ -151,8 +164,11 @@ def save(model: Any, path: str | Path, sampled: bool = True) -> None:
         path: of the file, which ends in ``.npz``.
         sampled: draw actions when it is played; else the likeliest ones are played.
     """
-    policy = policy_of(model, sampled)
-    write_whole(Path(path), pack(policy, policy.seat))
+    path, policy = Path(path), policy_of(model, sampled)
+    if path.suffix != ".npz":
+        raise ValueError(f"path = {str(path)!r} must end in .npz, by which policy files are known")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, pack(policy, policy.seat))
 
 
 class Offered(Exception):  # noqa: N818 - no error: it brings an offer out of a step
@@ -284,6 +300,8 @@ def _normalize(mean: Floats, scale: Floats, most: float, observation: Any) -> An
 def _innermost(env: Any) -> Any:
     """Return the first batched game, or the first scalar environment, of a vectorised environment."""
     while hasattr(env, "venv"):
+        if type(env).__name__ not in PLAIN | {"VecNormalize"}:
+            raise ValueError(f"{type(env).__name__} may change what the model sees or plays: pass wrapper=")
         env = env.venv
     games = getattr(env, "games", None) or getattr(env, "envs", None)
     if not games:
@@ -299,17 +317,18 @@ def _observation(env: Any) -> str:
 
 
 def _wrappers(env: Any) -> list[tuple[type[Any], dict[str, Any]]]:
-    """Return the wrappers that change observations or actions, the innermost first, with their arguments."""
+    """Return the wrappers that may change observations or actions, the innermost first, with their arguments."""
     found: list[tuple[type[Any], dict[str, Any]]] = []
     while env is not env.unwrapped:
-        inner = env.env
-        if (env.observation_space, env.action_space) != (inner.observation_space, inner.action_space):
+        if type(env).__name__ not in PLAIN:
+            if hasattr(env, "obs_rms"):
+                raise ValueError(f"{type(env).__name__} keeps statistics of its own: pass wrapper=")
             names = [name for name in inspect.signature(type(env)).parameters if name != "env"]
             missing = [name for name in names if not hasattr(env, name)]
             if missing:
                 raise ValueError(f"{type(env).__name__} does not keep its argument {missing[0]!r}: pass wrapper=")
             found.insert(0, (type(env), {name: getattr(env, name) for name in names}))
-        env = inner
+        env = env.env
     return found
 
 

@@ -26,7 +26,7 @@ GAMES = (
 RECIPES: dict[str, dict[str, Any]] = {
     "ppo": {
         "tasks": GAMES,
-        "steps": 100_000_000,
+        "steps": 102_400_000,
         "copies": 2048,
         "width": 48,
         "lap": 200,

@@ -67,9 +67,14 @@ class Trained(Principal):
     """
 
     def __init__(self, n_arms: int, horizon: int, policy: Policy, particles: int = PARTICLES) -> None:
-        self.metadata, self.particles = policy.metadata, whole("particles", particles, 1, 100_000)
+        self._policy, self.metadata = policy, policy.metadata
+        self.particles = whole("particles", particles, 1, 100_000)
         self._network = network_memory(policy, whole("n_arms", n_arms, 1))
         super().__init__(n_arms, horizon)
+
+    def sized(self, n_arms: int, horizon: int) -> "Trained":
+        """Return the same policy for games of another size."""
+        return Trained(n_arms, horizon, self._policy, self.particles)
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""
@@ -102,7 +107,7 @@ class PPO(Trained):
     """
 
     name = "ppo"
-    longest = 1000
+    longest = 2000
     weights: ClassVar[Path] = WEIGHTS / "ppo.npz"
 
     def __init__(self, n_arms: int, horizon: int) -> None:

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 import torch
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from stable_baselines3 import PPO
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
@@ -57,7 +57,7 @@ from baselines.rl.view import SEAT as PRINCIPAL_SEAT
 from baselines.simulation import simulate
 from baselines.specs import is_user_code
 from baselines.tasks import DEFAULT_AGENTS, Task, setting, task
-from pa_env.checks import known, seed_of, short, whole
+from pa_env.checks import at_least, known, seed_of, short, whole
 from pa_env.kernel.layout import Floats, Floats32
 from pa_env.policy_file import Seat
 from pa_env.trained_agents import SEAT as AGENT_SEAT
@@ -92,7 +92,7 @@ class Settings:
     against: str = ""
     """The spec of a principal: an agent is trained against it. Empty: a principal is trained."""
     steps: int = 8_000_000
-    """Rounds to train on, rounded up to whole laps."""
+    """Rounds to train on, rounded up to laps of as many rollouts each."""
     seed: int = 0
     """The same seed gives the same policy."""
     copies: int = 512
@@ -108,7 +108,7 @@ class Settings:
     privileged: bool = True
     """Show the critic of a principal, never the actor, both players' means and the agent's beliefs."""
     lap: int = 80
-    """Rollouts between two checkpoints."""
+    """Rollouts between two checkpoints, at most."""
     rounds: int = 200_000
     """Rounds of an evaluation, all tasks together; once with the likeliest actions and once with drawn ones."""
     ppo: Mapping[str, Any] = field(default_factory=dict)
@@ -117,9 +117,9 @@ class Settings:
     def __post_init__(self) -> None:
         """Check all of them; names become tasks."""
         for name in ("tasks", "warm_up"):
-            object.__setattr__(
-                self, name, tuple(each if isinstance(each, Task) else task(each) for each in getattr(self, name))
-            )
+            given = getattr(self, name)
+            given = (given,) if isinstance(given, str | Task) else given
+            object.__setattr__(self, name, tuple(each if isinstance(each, Task) else task(each) for each in given))
         if not self.tasks:
             raise ValueError("tasks = () must have at least one task")
         if self.against:
@@ -129,8 +129,20 @@ class Settings:
             raise ValueError(f"seed = {short(self.seed)} must be below 2**32, as Stable-Baselines3 wants it")
         for name in ("steps", "copies", "particles", "width", "lap", "rounds"):
             whole(name, getattr(self, name), 1)
+        for name in ("deep", "privileged"):
+            if not isinstance(getattr(self, name), bool):
+                raise TypeError(f"{name} = {short(getattr(self, name))} must be True or False")
+        self._check_ppo()
         if self.copies < (most := max(len(self.tasks), len(self.warm_up))):
             raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
+
+    def _check_ppo(self) -> None:
+        """Raise if an argument of PPO is no number of its kind; Stable-Baselines3 would fail later, and name none."""
+        for name in {"n_steps", "n_epochs", "batch_size"} & self.ppo.keys():
+            whole(name, self.ppo[name], 2 if name == "batch_size" else 1)
+        for name in {"learning_rate", "ent_coef", "gamma", "gae_lambda"} & self.ppo.keys():
+            if not callable(self.ppo[name]):
+                at_least(name, self.ppo[name], 0.0)
 
     def _check_agent(self) -> None:
         """Raise if an agent can't be trained like this. Its objective is payoff, and its critic sees what it sees."""
@@ -171,6 +183,11 @@ class Settings:
     def laps(self) -> int:
         """Number of laps."""
         return math.ceil(self.steps / (self.rollout_steps * self.lap))
+
+    @property
+    def lap_steps(self) -> int:
+        """Rounds of a lap."""
+        return math.ceil(self.steps / (self.rollout_steps * self.laps)) * self.rollout_steps
 
     @property
     def record(self) -> dict[str, Any]:
@@ -247,6 +264,14 @@ class Learner(PPO):
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "envs"]
 
+    @classmethod
+    def load(cls, *arguments: Any, **options: Any) -> "Learner":
+        """Load a learner, as Stable-Baselines3 does; it goes on with games of its own."""
+        model = super().load(*arguments, **options)
+        model.envs = environments(model.settings, model.settings.warm_up if model.warming_up else model.settings.tasks)
+        model.env = model.envs[0]
+        return model
+
     def learn(
         self, total_timesteps: int, callback: Any = None, *arguments: Any, progress_bar: bool = False, **options: Any
     ) -> "Learner":
@@ -272,7 +297,20 @@ class Learner(PPO):
         return self
 
 
-def game(agent: str, instance: str, n_arms: int, horizon: int) -> Task:
+def games_to_learn(tasks: tuple[str | Task, ...], parts: Mapping[str, Any]) -> tuple[str | Task, ...]:
+    """Return the tasks; or if there are none, that of a game with these parts.
+
+    Args:
+        tasks: or their names.
+        parts: agent and instance by their specs, n_arms, horizon; None: the default.
+    """
+    given = {name: value for name, value in parts.items() if value is not None}
+    if tasks and given:
+        raise ValueError(f"task = {short(tasks[0])} is a whole setting: leave out {', '.join(given)}, or the task")
+    return tasks or (game(**given),)
+
+
+def game(agent: str = DEFAULT_AGENTS[0], instance: str = "uniform", n_arms: int = 5, horizon: int = 200) -> Task:
     """Return the task of a game whose agent and instances are given by specs."""
     given = {agent: "agent", instance: "instance"}
     labels = {spec: describe(spec, what).label for spec, what in given.items() if is_user_code(spec)}
@@ -281,8 +319,9 @@ def game(agent: str, instance: str, n_arms: int, horizon: int) -> Task:
 
 def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Settings:
     """Return the settings of tasks with these options: fields of :class:`Settings`, and arguments of PPO."""
-    names = {each.name for each in fields(Settings)}
-    accepted = (*names, *inspect.signature(PPO).parameters)
+    names = {each.name for each in fields(Settings)} - {"tasks", "ppo"}
+    ours = {"policy", "env", "device", "_init_setup_model"}  # are chosen here
+    accepted = sorted(names | inspect.signature(PPO).parameters.keys() - ours)
     for name in options:
         known("option of a learner", name, accepted)
     ppo = {name: value for name, value in options.items() if name not in names}
@@ -331,6 +370,7 @@ def constants(settings: Settings) -> dict[str, Any]:
         "policy_kwargs": network | {"privileged": len(PRIVILEGED) if settings.privileged else 0},
     }
     chosen = defaults | dict(settings.ppo)
+    chosen["policy_kwargs"] = chosen["policy_kwargs"] | defaults["policy_kwargs"]  # which the games' layout needs
     if not callable(chosen["learning_rate"]):
         chosen["learning_rate"] = functools.partial(falling_rate, chosen["learning_rate"])
     return chosen
@@ -356,9 +396,10 @@ def train(settings: Settings, out: Path) -> Path:
             model = read_checkpoint(out, len(record["laps"])) if record["laps"] else learner(settings)
             model.set_logger(configure(str(out), ["tensorboard"]))
             record["references"] = model.references = model.references or references(settings)
-            left = settings.laps * settings.lap * settings.rollout_steps - model.num_timesteps
+            left, interval = settings.laps * settings.lap_steps, settings.lap_steps // settings.rollout_steps
+            left -= model.num_timesteps
             laps = Laps(settings, out, record)
-            model.learn(left, laps, log_interval=settings.lap, reset_num_timesteps=False, progress_bar=True)
+            model.learn(left, laps, log_interval=interval, reset_num_timesteps=False, progress_bar=True)
     return out / "policy.npz"
 
 
@@ -373,7 +414,7 @@ class Bar(BaseCallback):
         super().__init__()
         self.scripts = ", ".join(f"{name} {utility:.1f}" for name, utility in scripts.items())
         console = Console(stderr=True)
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
+        columns = (BarColumn(20), TaskProgressColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
         text = TextColumn("{task.fields[text]}")
         self.progress = Progress(*columns, text, console=console, disable=not console.is_terminal)
 
@@ -387,8 +428,8 @@ class Bar(BaseCallback):
         if self.n_calls % 10 == 0:
             utility = recent_utility(self.model)
             elapsed = self.progress.tasks[0].elapsed or math.inf
-            speed = f"{(self.num_timesteps - self.first) / elapsed:,.0f}/s"
-            text = "" if math.isnan(utility) else f"{utility:.1f} ({self.scripts})"
+            speed = f"{self.num_timesteps:,} rounds, {(self.num_timesteps - self.first) / elapsed:,.0f}/s"
+            text = "" if math.isnan(utility) else f"utility {utility:.1f} ({self.scripts})"
             self.progress.update(self.shown, completed=self.num_timesteps, speed=speed, text=text)
         return True
 
@@ -407,7 +448,7 @@ class Laps(BaseCallback):
         return True
 
     def _on_rollout_start(self) -> None:
-        lap, rest = divmod(self.num_timesteps, self.settings.lap * self.settings.rollout_steps)
+        lap, rest = divmod(self.num_timesteps, self.settings.lap_steps)
         if rest == 0:
             if lap > len(self.record["laps"]):  # else it was just read from the disk
                 self._finish(lap)

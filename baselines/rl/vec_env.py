@@ -75,6 +75,7 @@ class GameVecEnv(VecEnv):
         super().__init__(int(self._ends[-1]), self.games[0].single_observation_space, self.games[0].single_action_space)
         self._sums, self._lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
         self._utilities = np.zeros(self.num_envs)  # expected, or payoffs, of the episodes that are being played
+        self._whole = np.ones(self.num_envs, np.bool_)  # False in an episode that was not played from its beginning
         self.observations: NDArray[np.float32] | None = None  # the last ones; None before the first episode
         self.starts = np.ones(self.num_envs, np.bool_)  # True where an episode begins with them
         self.recent = [deque[float](maxlen=RECENT) for _ in self.games]  # likewise, of those that ended last
@@ -92,7 +93,7 @@ class GameVecEnv(VecEnv):
             seen, _ = games.reset(seed=None if seeds[0] is None else seeds)  # type: ignore[arg-type] # ours takes a list
             observations.append(stagger(games, seen) if self.staggered else seen)
         self._reset_seeds()
-        self._sums[:], self._lengths[:], self._utilities[:] = 0.0, 0, 0.0
+        self._sums[:], self._lengths[:], self._utilities[:], self._whole[:] = 0.0, 0, 0.0, not self.staggered
         self.observations, self.starts = np.concatenate(observations), np.ones(self.num_envs, np.bool_)
         return self.observations
 
@@ -119,7 +120,8 @@ class GameVecEnv(VecEnv):
                         "TimeLimit.truncated": False,
                         "episode": {"r": float(self._sums[first + i]), "l": int(self._lengths[first + i])},
                     }
-                recent.extend(self._utilities[first:end][over].tolist())
+                recent.extend(self._utilities[first:end][over & self._whole[first:end]].tolist())
+                self._whole[first:end] |= over
                 for sums in (self._sums, self._lengths, self._utilities):
                     sums[first:end][over] = 0
                 observations, _ = games.reset(options={"reset_mask": over})

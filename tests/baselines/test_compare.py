@@ -236,7 +236,7 @@ def test_whose_mistake_it_was_is_said() -> None:
         (["nowhere.py:Mine"], {}, "there is no file"),
         (["linear"], {}, "linear can't play this game: .*needs linear rewards"),
         (["fixed"], {}, "fixed can't play this game: .*incentives"),
-        ([Payer(3, 20)], {"n_arms": 4}, "Payer can't play this game: it has n_arms = 3, but the game has 4"),
+        ([Payer(3, 20)], {"n_arms": 4}, "Payer can't play this game: Payer has n_arms = 3, but the game has 4"),
         (["zero"], {"task": "smoke", "horizon": 30}, "task = 'smoke' is a whole setting: leave out horizon"),
         (["zero"], {"task": "tin"}, "task = 'tin'"),
         (["zero"], {"horizon": 1.5}, "horizon = 1.5"),

@@ -134,6 +134,15 @@ def test_when_the_papers_constants_leave_the_first_phase(name: str, parameters: 
     assert phases(int(1.5 * horizon)) >= 2
 
 
+@pytest.mark.parametrize("name", ["ipa", "bracket-ucb", "ppo", "zero"])
+@pytest.mark.parametrize(("n_arms", "horizon"), [(5, 200), (2, 200), (3, 201)])
+def test_a_principal_that_was_made_for_another_game_is_refused(name: str, n_arms: int, horizon: int) -> None:
+    given = baselines.make(name, n_arms=3, horizon=200)  # its rule's memory has this size
+    message = "n_arms = 3, but the game has" if n_arms != 3 else "horizon = 200, but the game has 201"
+    with pytest.raises(ValueError, match=message):
+        baselines.simulate(given, n_arms=n_arms, horizon=horizon)
+
+
 def test_a_principal_by_name_is_made_for_the_game() -> None:
     run = simulate("elimination", "ipa-k50", "oracle", horizon=500, seed=SEED)
     assert run.plays.shape[1] == 50

@@ -12,6 +12,7 @@ import pytest
 
 import baselines
 from baselines import rl
+from baselines.rl.models import Puppet
 from pa_env.wrappers import ForLearning, RescaleIncentive
 
 GAME: dict[str, Any] = {"n_arms": 3, "horizon": 30}
@@ -108,6 +109,58 @@ def test_a_learner_is_a_principal_everywhere(sb3: Any, tmp_path: Path) -> None:
     assert np.isfinite(evaluate_policy(baselines.from_sb3(learner), games(lambda env: env, 2), 2)[0])
 
 
+@pytest.mark.parametrize(
+    ("name", "options"), [("PPO", {"n_steps": 16, "batch_size": 16}), ("A2C", {}), ("DQN", {"learning_starts": 8})]
+)
+def test_a_model_that_has_just_learned_is_compared(sb3: Any, name: str, options: dict[str, Any]) -> None:
+    env = ForLearning(gym.make("PrincipalAgent-v0", **GAME))
+    model = getattr(sb3, name)("MlpPolicy", env, device="cpu", seed=0, **options).learn(64)
+    shown = baselines.compare([model, "zero"], seeds=4, workers=1, **GAME)
+    assert shown.samples[name].shape == shown.samples["zero"].shape
+
+
+def test_a_learner_of_several_sizes_is_compared_in_each_and_goes_on_after_it_was_saved(
+    sb3: Any, tmp_path: Path
+) -> None:
+    learner = rl.learner(["k2-t20-uniform", "k3-t30-uniform"], copies=8, particles=4, width=4).learn(400)
+    for task in ("k2-t20-uniform", "k3-t30-uniform"):
+        assert len(baselines.compare([learner, "zero"], task, seeds=2, workers=1).samples) == 2
+        assert baselines.simulate(learner, task=task, seed=0).plays.shape[-1] == int(task[1])
+    learner.save(tmp_path / "learner.zip")
+    assert type(learner).load(tmp_path / "learner.zip").learn(400).num_timesteps == 400
+
+
+class Blank(gym.ObservationWrapper[Any, Any, Any]):
+    """Shows nothing."""
+
+    def observation(self, observation: Any) -> Any:
+        return np.zeros_like(observation)
+
+
+def test_the_environment_of_a_model_is_made_again_or_refused(sb3: Any) -> None:
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack
+
+    def model(env: Any) -> Any:
+        return sb3.PPO("MlpPolicy", env, n_steps=40, batch_size=40, device="cpu")
+
+    env = gym.make("PrincipalAgent-v0", max_incentive=1.0, **GAME)
+    again = baselines.from_sb3(model(RescaleIncentive(Blank(env))))._environment(Puppet())  # type: ignore[attr-defined]
+    assert again.unwrapped.game.max_incentive == 1.0
+    assert not again.reset(seed=0)[0].any()
+    with pytest.raises(ValueError, match="NormalizeObservation keeps statistics of its own: pass wrapper="):
+        baselines.from_sb3(model(gym.wrappers.NormalizeObservation(RescaleIncentive(env))))
+    stacked = VecFrameStack(DummyVecEnv([lambda: RescaleIncentive(env)]), 2)
+    with pytest.raises(ValueError, match="VecFrameStack may change what the model sees or plays: pass wrapper="):
+        baselines.from_sb3(model(stacked))
+
+
+def test_a_function_that_cannot_play_is_refused() -> None:
+    with pytest.raises(TypeError, match="function = 3 must be a function"):
+        baselines.from_policy(3, **GAME)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="argument of from_policy = 'agent' is unknown; known: observation"):
+        baselines.from_policy(lambda _: 0, ForLearning, agent="ucb", **GAME)
+
+
 def test_what_cannot_be_played_is_refused_with_a_remedy(sb3: Any, tmp_path: Path) -> None:
     model = sb3.PPO("MlpPolicy", games(ForLearning), n_steps=16, batch_size=64, device="cpu")
     with pytest.raises(ValueError, match=r"which a policy file holds: keep it with model.save"):
@@ -115,5 +168,5 @@ def test_what_cannot_be_played_is_refused_with_a_remedy(sb3: Any, tmp_path: Path
     with pytest.raises(ValueError, match=r"runs code that its author put into it.*PPO\.load"):
         baselines.compare(["model.zip", "zero"], "k3-t30-uniform", seeds=2)
     model.env = None
-    with pytest.raises(ValueError, match="has no environment: pass wrapper="):
+    with pytest.raises(ValueError, match=r"has no environment: load it with env=, or .* by baselines.from_sb3\(model"):
         baselines.from_sb3(model)

@@ -227,8 +227,37 @@ def test_constants_are_those_of_the_package_unless_others_are_given() -> None:
     assert (model.n_steps, model.batch_size, model.gamma, model.lr_schedule(0.2)) == (5, 5, 0.5, 0.5)
     assert model.settings.tasks[0].name == "k2-t30-gap-oracle"
     assert model.learn(40).num_timesteps == 40
-    with pytest.raises(ValueError, match="option of a learner = 'depth' is unknown"):
-        rl.learner("k3-t200-uniform", depth=2)
+    model = rl.learner("k4-t200-uniform", copies=8, policy_kwargs={"optimizer_kwargs": {"eps": 1e-6}})
+    assert (model.policy.layout["n_arms"], model.policy.layout["privileged"]) == (4, 3)  # the actor is told nothing
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"depth": 2}, "option of a learner = 'depth' is unknown"),
+        ({"policy": "MlpPolicy"}, "option of a learner = 'policy' is unknown"),
+        ({"agent": "nobody"}, "agent = 'nobody' is unknown"),
+        ({"deep": "maybe"}, "deep = 'maybe' must be True or False"),
+        ({"n_steps": 0}, "n_steps = 0 must be an integer at least 1"),
+        ({"learning_rate": "abc"}, "learning_rate = 'abc' must be a finite number"),
+        ({"task": "k3-t200-uniform", "n_arms": 4}, "task = 'k3-t200-uniform' is a whole setting: leave out n_arms"),
+        ({"task": 3}, "task = 3 must be the name of a task"),
+    ],
+)
+def test_mistakes_are_named(given: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        rl.learner(**given)
+
+
+def test_episodes_that_were_begun_by_another_hand_are_not_shown() -> None:
+    model = rl.learner("k3-t20-uniform", copies=8, particles=4, n_steps=10, warm_up="k3-t20-gap")
+    assert [each.name for each in model.settings.warm_up] == ["k3-t20-gap"]
+    envs, shown = model.envs[0], []
+    envs.reset()
+    for _ in range(40):
+        envs.step(np.zeros(8, np.int64))
+        shown.append(len(envs.recent[0]))
+    assert (shown[19], shown[39]) == (0, 8)
 
 
 def test_a_warm_up_comes_first() -> None:
@@ -253,8 +282,8 @@ def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: py
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"tasks": ()}, "must be at least one"),
-        ({"copies": 1}, "copies = 1 must be at least the number of tasks with as many arms, 2"),
+        ({"tasks": ()}, "must have at least one"),
+        ({"copies": 1}, "copies = 1 must be at least the number of tasks, 2"),
         ({"objective": "fun"}, "objective = 'fun' is unknown"),
         ({"steps": 0}, "steps = 0"),
         ({"copies": 0}, "copies = 0"),
