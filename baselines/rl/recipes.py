@@ -26,12 +26,11 @@ GAMES = (
 RECIPES: dict[str, dict[str, Any]] = {
     "ppo": {
         "tasks": GAMES,
-        "steps": 102_400_000,
-        "copies": 2048,
-        "width": 48,
+        "steps": 61_440_000,
+        "copies": 1024,
         "lap": 200,
-        "rounds": 1_000_000,
-        "ppo": {"batch_size": 6400, "learning_rate": 1.5e-3},
+        "rounds": 2_000_000,
+        "ppo": {"batch_size": 1600, "learning_rate": 1.5e-3},
     },
 }
 
