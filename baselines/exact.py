@@ -211,7 +211,8 @@ def benchmarks(level: Level, x: Integers, theta: Prior) -> Floats:
     favourite, lead = means.argmax(axis=1), np.abs(means[:, 0] - means[:, 1])[:, None]
     a, b = x.T + theta[0], np.array(level.plays)[:, None] - x.T + theta[1]  # (2, X), of theta given x
     first, second = (a[favourite], b[favourite]), (a[1 - favourite], b[1 - favourite])  # (S, X)
-    return a[favourite] / (a + b)[favourite] + excess(first, second, np.broadcast_to(lead, first[0].shape))
+    expected: Floats = a[favourite] / (a + b)[favourite]
+    return expected + excess(first, second, np.broadcast_to(lead, expected.shape))
 
 
 def polynomial_benchmarks(level: Level, x: Integers, theta: Prior) -> Floats:

@@ -154,7 +154,8 @@ def _loaded(function: Any) -> Iterator[tuple[str, Any, int]]:
     """
     around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for code in codes(function.__code__):
-        value, line = None, code.co_firstlineno
+        value: Any = None
+        line = code.co_firstlineno
         for instruction in dis.get_instructions(code):
             line = getattr(instruction.positions, "lineno", None) or line
             name, before = instruction.argval, value
