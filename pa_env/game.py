@@ -374,10 +374,8 @@ class Game(GameState):
             return self._python.choice_probabilities(offered)
         agent = self.agent
         if not (isinstance(agent, ScriptedAgent) and agent.tells_law):
-            raise ValueError(
-                f"the choice probabilities of agent = {getattr(agent, 'name', '')!r} are not known, nor are those of any agent"
-                " that samples or calls a user's function: count its answers instead"
-            )
+            name = getattr(agent, "name", "")
+            raise ValueError(f"the choice probabilities of agent = {name!r} are not known: count its answers instead")
         if agent.declaration.functions is not None:
             return self._function_laws(agent.declaration.functions, offered)
         bad = self._call(choice_laws, offered, laws)
