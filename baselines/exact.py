@@ -27,11 +27,14 @@ from pa_env.kernel.layout import NO_ARM, Floats, Integers
 from pa_env.memory import compiled_when_used
 
 N_ARMS, LONGEST = 2, 10  # arms, and rounds at most: 1.2 GB, and half a minute
-LEAST = 1e-3  # of a parameter of a prior
+LEAST, MOST = 1e-3, 1e6  # of a parameter of a prior
 HAIR = 1e-9  # paid above a price so that rounding and ties do not decide
 MERGED = 2.0**32  # laws that agree to 1 / MERGED in each probability are one node
 NOWHERE = -1  # in the place of a node: the answer has probability 0, or another offer does the same for less
-QUADRATURE = 16  # points in each piece: exact for polynomials of degree 31, which uniform priors do not reach
+QUADRATURE = 16  # points in each piece: exact for polynomials of degree 31
+POLYNOMIAL = 12.0  # largest a + b of a prior with whole a and b that stays below that degree in all rounds
+ENDS = (0.0, *(16.0**-k for k in range(6, 0, -1)), *(1 - 16.0**-k for k in range(1, 7)), 1.0)  # of pieces
+DEVIATIONS = (-8.0, -4.0, -1.5, 0.0, 1.5, 4.0, 8.0)  # from the mean of a Beta law, likewise
 UNIFORM = (1.0, 1.0)
 OBJECTIVES = ("utility", "regret")
 
@@ -40,7 +43,7 @@ Plays = tuple[int, int]  # of the two arms
 
 
 class Solution(NamedTuple):
-    """An optimal policy."""
+    """An optimal policy; its array is read-only."""
 
     value: float  # expected utility, or expected R_T, of the whole game
     policy: Floats  # (rows, 6): prices on the arms, then the next row after arm 0 failed, succeeded, arm 1 likewise
@@ -93,18 +96,26 @@ def solve(horizon: int, objective: str = "utility", theta: Prior = UNIFORM, mu: 
     """Return the optimal policy of a game with two arms; a process computes each solution once.
 
     Args:
-        horizon: T, at most ``LONGEST``.
+        horizon: T, from 1 to ``LONGEST``.
         objective: "utility", which is maximised, or "regret", R_T, which is minimised.
-        theta: a and b of the Beta prior of the principal's means; (1, 1) is uniform.
+        theta: a and b of the Beta prior of the principal's means, from 0.001 to 1,000,000; (1, 1) is uniform.
         mu: the same for the agent's means.
     """
     known("objective", objective, OBJECTIVES)
     for name, prior in (("theta", theta), ("mu", mu)):
         if not (isinstance(prior, tuple) and len(prior) == 2):
             raise ValueError(f"{name} = {short(prior)} must be a tuple (a, b), the parameters of a Beta law")
-        for parameter in prior:
-            at_least(name, parameter, LEAST)
+    theta = (of_prior("theta", theta[0]), of_prior("theta", theta[1]))
+    mu = (of_prior("mu", mu[0]), of_prior("mu", mu[1]))
     return _solve(whole("horizon", horizon, 1, LONGEST), objective, theta, mu)
+
+
+def of_prior(name: str, value: object) -> float:
+    """Return a parameter of a Beta prior as a float, if it is in range."""
+    number = at_least(name, value, LEAST)
+    if number > MOST:
+        raise ValueError(f"{name} = {short(value)} must be a finite number at most {MOST:,.0f}")
+    return number
 
 
 @functools.cache
@@ -191,8 +202,23 @@ def place_of(plays: Plays, x: Integers) -> Integers:
 def benchmarks(level: Level, x: Integers, theta: Prior) -> Floats:
     """Return the expectation (S, X) of max_a theta_a - pi*_a(t), for each s of the agent and x of the principal.
 
-    It is that of max_a (theta_a + muhat_a) - max_a muhat_a. The distribution function of the first maximum is the
-    product of two Beta laws, smooth between the points where one of them begins or ends.
+    It is that of max_a (theta_a + muhat_a) - max_a muhat_a: of theta of the agent's favourite arm, and of what the
+    other arm has above it.
+    """
+    if sum(theta) <= POLYNOMIAL and all(each.is_integer() for each in theta):
+        return polynomial_benchmarks(level, x, theta)
+    means = level.successes / np.maximum(1, level.plays)  # (S, 2)
+    favourite, lead = means.argmax(axis=1), np.abs(means[:, 0] - means[:, 1])[:, None]
+    a, b = x.T + theta[0], np.array(level.plays)[:, None] - x.T + theta[1]  # (2, X), of theta given x
+    first, second = (a[favourite], b[favourite]), (a[1 - favourite], b[1 - favourite])  # (S, X)
+    expected: Floats = a[favourite] / (a + b)[favourite]
+    return expected + excess(first, second, np.broadcast_to(lead, expected.shape))
+
+
+def polynomial_benchmarks(level: Level, x: Integers, theta: Prior) -> Floats:
+    """Return the same for small whole parameters, whose distribution functions are polynomials.
+
+    That of the first maximum is then their product, a polynomial between the points where one law begins or ends.
     """
     means = level.successes / np.maximum(1, level.plays)  # (S, 2)
     points, weights = np.polynomial.legendre.leggauss(QUADRATURE)
@@ -206,6 +232,37 @@ def benchmarks(level: Level, x: Integers, theta: Prior) -> Floats:
     expected: Floats = np.einsum("sp,q,spqx->sx", half, weights, 1 - below)
     expected -= means.max(axis=1)[:, None]
     return expected
+
+
+def excess(first: tuple[Floats, Floats], second: tuple[Floats, Floats], lead: Floats) -> Floats:
+    """Return the expectation of the positive part of theta_2 - theta_1 - lead for independent Beta laws.
+
+    With their distribution functions F_1 and F_2 it is the integral from lead to 1 of F_1(z - lead) (1 - F_2(z)). The
+    pieces get shorter towards the ends, where a law with a parameter below 1 has a singularity, and around the means,
+    where a law with large parameters is a step.
+
+    Args:
+        first: a and b of the first law.
+        second: of the second, in arrays of the same shape.
+        lead: from 0 to 1, likewise.
+    """
+    cuts = [lead + (1 - lead) * end for end in ENDS]
+    for (a, b), shift in ((first, lead), (second, np.zeros_like(lead))):
+        mean = a / (a + b)
+        deviation = np.sqrt(mean * (1 - mean) / (a + b + 1))
+        cuts += [np.clip(shift + mean + k * deviation, lead, 1.0) for k in DEVIATIONS]
+    edges = np.sort(np.stack(cuts, axis=-1), axis=-1)
+    half = np.diff(edges) / 2
+    *where, piece = np.nonzero(half > 0)
+    at = tuple(each[:, None] for each in where)
+    points, weights = np.polynomial.legendre.leggauss(QUADRATURE)
+    z = edges[*where, piece, None] + half[*where, piece, None] * (1 + points)
+    below = scipy.special.betainc(first[0][at], first[1][at], np.clip(z - lead[at], 0.0, 1.0))
+    above = scipy.special.betaincc(second[0][at], second[1][at], np.minimum(z, 1.0))
+    parts = np.zeros(half.shape)
+    parts[*where, piece] = half[*where, piece] * ((below * above) @ weights)
+    total: Floats = parts.sum(axis=-1)
+    return total
 
 
 def policy(levels: dict[Plays, Level], horizon: int) -> Floats:
@@ -234,7 +291,9 @@ def policy(levels: dict[Plays, Level], horizon: int) -> Floats:
         return numbers[key]
 
     visit((0, 0), 0, 0, 0)
-    return np.array(rows)
+    table = np.array(rows)
+    table.flags.writeable = False  # it is kept for all who ask
+    return table
 
 
 @compiled_when_used
@@ -252,7 +311,7 @@ def policy_rule(memory: Floats, plays: Integers, sums: Floats, arm: int, reward:
 
 
 class BayesOptimal(Principal):
-    """Play the optimal policy of games with two arms and at most 10 rounds, found by expectimax.
+    """Play the optimal policy of games with two arms and 2 to 10 rounds, found by expectimax.
 
     Guarantee: on average over the priors, with Bernoulli rewards and the empirical-mean agent, only a privileged
     principal can earn more; with ``objective="regret"``, only one can have less R_T.
@@ -265,7 +324,8 @@ class BayesOptimal(Principal):
         n_arms: Number of arms K, which is 2.
         horizon: Number of rounds T, from 2 to 10.
         objective: "utility" or "regret" (R_T).
-        theta_a: First parameter of the Beta prior of the principal's means, at least 0.001.
+        theta_a: First parameter of the Beta prior of the principal's means, from 0.001 to
+            1,000,000.
         theta_b: Second parameter, likewise. Both 1, as by default: a uniform prior.
         mu_a: First parameter of the Beta prior of the agent's means, likewise.
         mu_b: Second parameter, likewise.
@@ -286,8 +346,8 @@ class BayesOptimal(Principal):
     ) -> None:
         known("objective", objective, OBJECTIVES)
         self.objective = objective
-        self.theta_a, self.theta_b = at_least("theta_a", theta_a, LEAST), at_least("theta_b", theta_b, LEAST)
-        self.mu_a, self.mu_b = at_least("mu_a", mu_a, LEAST), at_least("mu_b", mu_b, LEAST)
+        self.theta_a, self.theta_b = of_prior("theta_a", theta_a), of_prior("theta_b", theta_b)
+        self.mu_a, self.mu_b = of_prior("mu_a", mu_a), of_prior("mu_b", mu_b)
         super().__init__(n_arms, horizon)
         if self.n_arms != N_ARMS:
             raise ValueError(f"n_arms = {n_arms} must be {N_ARMS}: the exact optimum is known for two arms")

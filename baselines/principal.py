@@ -22,6 +22,7 @@ or until a stop rule fires, and :func:`follow` a compiled rule that makes a new 
 import copy
 import inspect
 import math
+import operator
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Self, TypeVar
 
@@ -77,6 +78,7 @@ class Hold(NamedTuple):
     rounds: int
     target: int  # the arm meant to be played, or NO_ARM
     stop: tuple[float, float] | None = None  # alpha and beta of a pa_env.rules.StopRule
+    size: int = 0  # numbers of a vector; 0: the arms are named
 
 
 class Follow(NamedTuple):
@@ -102,7 +104,7 @@ def hold(arm: int, amount: float, rounds: int = 1, stop: tuple[float, float] | N
         rounds: for how long, at least 1.
         stop: (alpha, beta): withdraw the offer after Y rounds once misses of the arm > alpha sqrt(Y) + beta / sqrt(Y).
     """
-    arm = _cast(int, "arm", arm)
+    arm = _cast(operator.index, "arm", arm, "an integer")
     return Hold((arm,), (_cast(float, "amount", amount),), rounds, arm, stop)
 
 
@@ -118,8 +120,13 @@ def offer(amounts: Mapping[int, float] | ArrayLike, rounds: int = 1, target: int
         vector = numbers("amounts", amounts)
         if vector.ndim != 1:
             raise ValueError(f"amounts = {short(amounts)} must be a vector, or a dictionary arm -> incentive")
-        return Hold(tuple(range(vector.size)), tuple(vector.tolist()), rounds, target)
-    return Hold(tuple(amounts), tuple(_cast(float, "amount", a) for a in amounts.values()), rounds, target)
+        return Hold(tuple(range(vector.size)), tuple(vector.tolist()), rounds, target, None, vector.size)
+    try:
+        arms, incentives = tuple(map(operator.index, amounts)), tuple(map(float, amounts.values()))
+    except (TypeError, ValueError, OverflowError):  # one by one, to say which
+        arms = tuple(_cast(operator.index, "arm", arm, "an integer") for arm in amounts)
+        incentives = tuple(_cast(float, "amount", amount) for amount in amounts.values())
+    return Hold(arms, incentives, rounds, target)
 
 
 def follow(rule: Callable[..., int], memory: Floats, rounds: int) -> Follow:
@@ -347,6 +354,11 @@ class Principal:
         self.held_offer: Floats = np.zeros((1, self.n_arms))  # of a Hold
         self.held_stop: StopRule | None = None
         if isinstance(request, Hold):
+            if request.size and request.size != self.n_arms:
+                raise ValueError(
+                    f"amounts = {short(request.amounts)} must have one number for each of {self.n_arms} arms, or be a"
+                    " dictionary arm -> incentive"
+                )
             for arm, amount in zip(request.arms, request.amounts, strict=True):
                 if not 0 <= arm < self.n_arms:
                     raise ValueError(f"arm = {short(arm)} must be an integer from 0 to {self.n_arms - 1}")
@@ -409,12 +421,12 @@ def arguments_of(principal: Principal) -> dict[str, object]:
     return {name: kept[name] for name in inspect.signature(type(principal)).parameters if name in kept}
 
 
-def _cast(kind: Callable[..., T], argument: str, value: object) -> T:
+def _cast(kind: Callable[..., T], argument: str, value: object, what: str = "a number") -> T:
     """Return an argument as an int or a float; the game checks whether it is one that can be played."""
     try:
         return kind(value)
     except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{argument} = {short(value)} must be a number") from None
+        raise TypeError(f"{argument} = {short(value)} must be {what}") from None
 
 
 def _as_code(value: object) -> str:

@@ -21,7 +21,6 @@ the machine code is cached on disk.
 """
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -40,6 +39,7 @@ from pa_env.own_functions import (
     guarded_choice,
     guarded_learn,
     guarded_paid_learn,
+    n_parameters,
     out_of_bounds_told,
 )
 
@@ -108,8 +108,8 @@ class CompiledAgent:
         *,
         trusted: bool = False,
     ) -> None:
-        self.choose = compile_own("choose", getattr(choose, "py_func", choose), trusted)
-        self.learn = compile_own("learn", getattr(learn, "py_func", learn), trusted)
+        self.choose = compile_own("choose", choose, trusted)
+        self.learn = compile_own("learn", learn, trusted)
         self.memory, self.name, self.trusted = memory, name, trusted
         if not callable(memory):
             self.memory_for(1, 1)
@@ -175,9 +175,10 @@ def compile_own(argument: str, function: Any, trusted: bool = False) -> Any:
 
     Args:
         argument: its role, a key of ``ARGUMENTS``.
-        function: a plain function.
+        function: a plain function, or one that Numba has compiled, which is compiled again for the kernel.
         trusted: do not check bounds.
     """
+    function = getattr(function, "py_func", function)
     made = _compiled.get((argument, function, trusted))
     if made is None:
         made = _compiled[argument, function, trusted] = _compile(argument, function, trusted)
@@ -193,11 +194,7 @@ def _compile(argument: str, function: Any, trusted: bool) -> Any:
         (LEARN, LEARN_PAID) if argument == "learn" else (CHOOSE,),
         f"must be a function {ARGUMENTS[argument]}",
     )
-    try:
-        arguments = len(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # not a function, or not one written in Python
-        arguments = -1
-    signature = next((each for each in signatures if len(each.args) == arguments), None)
+    signature = next((each for each in signatures if len(each.args) == n_parameters(function)), None)
     if signature is None:
         raise TypeError(f"{argument} = {short(function)} {what}")
     guard = {CHOOSE: guarded_choice, LEARN: guarded_learn, LEARN_PAID: guarded_paid_learn}[signature]

@@ -41,6 +41,7 @@ from pa_env.kernel.layout import (
 )
 from pa_env.kernel.step import step
 from pa_env.own_functions import NO_OFFER, OUT_OF_BOUNDS
+from pa_env.payoff_agents import Functions
 from pa_env.rules import Rule, StopRule, check_bounds, check_episodes, check_memory, rule_address
 from pa_env.scripted_agents import ScriptedAgent
 from pa_env.seeding import principal_seed
@@ -361,7 +362,7 @@ class Game(GameState):
         """How likely each agent is to play each arm, (N, K), before its draws; the game does not move.
 
         A user's own object needs a method ``choice_probabilities(incentives)`` for it. The probabilities of Thompson
-        sampling and of compiled functions are not known.
+        sampling and of users' compiled functions are not known.
 
         Args:
             offers: (N, K), or (K,) if there is one copy.
@@ -371,12 +372,25 @@ class Game(GameState):
         if self._python:
             self.check_offers(offered)
             return self._python.choice_probabilities(offered)
-        if not (isinstance(self.agent, ScriptedAgent) and self.agent.tells_law):
-            raise ValueError(f"the choice probabilities of agent = {short(self.agent)} are not known")
+        agent = self.agent
+        if not (isinstance(agent, ScriptedAgent) and agent.tells_law):
+            name = getattr(agent, "name", "")
+            raise ValueError(f"the choice probabilities of agent = {name!r} are not known: count its answers instead")
+        if agent.declaration.functions is not None:
+            return self._function_laws(agent.declaration.functions, offered)
         bad = self._call(choice_laws, offered, laws)
         if bad >= 0:
             raise checks.bad_offer("incentives", offered, bad, self.max_incentive)
         return laws
+
+    def _function_laws(self, functions: Functions, offers: Floats) -> Floats:
+        """The choice probabilities of an agent of functions that the kernel calls."""
+        answers = self.answer(offers)  # which checks the offers
+        agent, arms, state = self.arrays.agent, self.arrays.arms, self.arrays.state
+        if functions.law is None or agent is None:
+            return np.eye(self.n_arms)[answers]
+        each = zip(agent.memory, arms[:, MEAN], state["t"].tolist(), strict=True)
+        return np.array([functions.law(memory, means, t + 1) for memory, means, t in each])
 
     def _ask(self, offers: Floats, forced: Integers, playing: Sequence[int]) -> Integers:
         """The arms of users' own agents; their beliefs are read first."""

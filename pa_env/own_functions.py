@@ -1,12 +1,13 @@
 """Users' functions for the compiled game: how they are compiled, and what they are told when they can't be."""
 
 import dis
+import inspect
 import random
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType
+from types import ModuleType
 from typing import Any
 
 import numba
@@ -14,6 +15,7 @@ import numpy as np
 
 from pa_env.kernel.compiling import compilation, compiled, part
 from pa_env.kernel.layout import NO_ARM, Floats, Integers
+from pa_env.kernel.sources import codes
 
 REASONS = {  # what stands in Numba's message, and what it means
     "Cannot modify readonly array": "writes to a read-only argument; it may write to memory, and learn to means too",
@@ -26,6 +28,7 @@ NUMPY_ARRAYS = re.compile(r"Function\(<(?:built-in )?function (zeros|empty|ones|
 
 OUT_OF_BOUNDS = NO_ARM - 2  # in place of an arm: the function left the bounds of its arrays
 NO_OFFER = -np.inf  # in place of the first incentive: the rule did
+EMPTY = object()  # in place of the value of a variable that has none yet
 Guard = Callable[[Any], Callable[..., Any]]
 
 
@@ -80,6 +83,11 @@ def guarded_rule(own: Any) -> Callable[..., int]:
     return rule
 
 
+def n_parameters(function: object) -> int:
+    """How many parameters a function has; -1 for what is not a plain function."""
+    return len(inspect.signature(function).parameters) if inspect.isfunction(function) else -1
+
+
 def compile_function(function: Callable[..., Any], signature: Any, guard: Guard | None) -> Any:
     """Compile a user's function for one signature, or raise a TypeError of one sentence.
 
@@ -118,36 +126,57 @@ def sentence(text: str, function: Callable[..., Any]) -> str:
 
 def refuse_randomness(function: Callable[..., Any]) -> None:
     """Raise if a function, or a function that it calls, draws from a generator that no seed of the game reaches."""
-    left: list[Any] = [function]
-    seen: set[CodeType] = set()
+    left, seen = [function], set()
     while left:
-        plain = left.pop()
-        plain = getattr(plain, "py_func", plain)
-        if not isinstance(code := getattr(plain, "__code__", None), CodeType) or code in seen:
+        called = left.pop()
+        plain = getattr(called, "py_func", called)
+        if not inspect.isfunction(plain) or plain in seen:
             continue
-        seen.add(code)
-        cells = [cell.cell_contents for cell in plain.__closure__ or ()]
-        names = dict(zip(code.co_freevars, cells, strict=True))
-        line, before = code.co_firstlineno, None
-        for instruction in dis.get_instructions(code):
-            line = getattr(instruction.positions, "lineno", None) or line
-            value, name = None, instruction.argval
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF"):
-                value = names.get(name, plain.__globals__.get(name))
-            elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and before is np:
-                value = getattr(np, name, None)
-            if hasattr(value, "py_func"):
-                left.append(value)
+        seen.add(plain)
+        for name, value, line in _loaded(plain):
+            if value is EMPTY:
+                raise TypeError(
+                    f"{function.__name__} can't be compiled: line {line} uses {name}, which has no value yet; define it"
+                    " above the function"
+                )
             if _is_random(value):
                 raise TypeError(
                     f"{function.__name__} can't be compiled: line {line} draws from a global generator, which no seed"
                     " of the game reaches; use pa_env.rules.uniform, or the agent's u and further_uniform"
                 )
-            before = value
+            left += [each for each in (value if isinstance(value, tuple) else (value,)) if hasattr(each, "py_func")]
+
+
+def _loaded(function: Any) -> Iterator[tuple[str, Any, int]]:
+    """What a function, and functions inside it, take from outside: names, what they stand for, and lines.
+
+    Attributes of modules and classes are looked up too; a variable that has no value yet stands for EMPTY.
+    """
+    around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    for code in codes(function.__code__):
+        value: Any = None
+        line = code.co_firstlineno
+        for instruction in dis.get_instructions(code):
+            line = getattr(instruction.positions, "lineno", None) or line
+            name, before = instruction.argval, value
+            if instruction.opname == "EXTENDED_ARG":  # of the next instruction
+                continue
+            value = None
+            if instruction.opname == "LOAD_GLOBAL":
+                value = function.__globals__.get(name)
+            elif instruction.opname == "LOAD_DEREF" and name in around:
+                try:
+                    value = around[name].cell_contents
+                except ValueError:
+                    value = EMPTY
+            elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(before, ModuleType | type):
+                value = getattr(before, name, None)
+            if value is not None:
+                yield name, value, line
 
 
 def _is_random(value: Any) -> bool:
-    """Whether a global name is a module of generators, or something from one."""
+    """Whether a value is a module of generators, or something from one."""
     owner = getattr(value, "__self__", None)
     return value is random or value is np.random or isinstance(owner, random.Random | np.random.RandomState)
 

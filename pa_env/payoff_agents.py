@@ -23,6 +23,7 @@ class Functions(NamedTuple):
     choose: Callable[..., int]
     learn: Callable[..., None] | None  # what it does beside keeping its means, if its feedback is "bandit"
     memory: Callable[[Any, int], Floats]  # of a scripted agent and the number of arms
+    law: Callable[[Floats, Floats, int], Floats] | None = None  # of its choice; None: it does not draw
 
 
 # ----------------------------------------------------------------------------------------- hedge
@@ -44,8 +45,9 @@ def hedge_choose(memory: Floats, means: Floats, counts: Integers, offer: Floats,
         weights[a] = sums[a] + rounds * means[a]
         highest = max(highest, weights[a])
     for a in range(n_arms):
-        exponent = rate * (weights[a] - highest)
-        weights[a] = 1.0 if exponent == 0.0 else math.exp(exponent) if exponent > NEGLIGIBLE else 0.0
+        behind = weights[a] - highest
+        exponent = rate * behind  # not a number for the best arm if the rate is endless
+        weights[a] = 1.0 if behind == 0.0 else math.exp(exponent) if exponent > NEGLIGIBLE else 0.0
         total += weights[a]
     if bandit:  # probabilities, which `learn` needs
         mixed = min(1.0, n_arms * rate)
@@ -66,6 +68,16 @@ def hedge_choose(memory: Floats, means: Floats, counts: Integers, offer: Floats,
 def hedge_learn(memory: Floats, means: Floats, counts: Integers, arm: int, reward: float, paid: float) -> None:
     """Add the payoff of an arm, divided by the probability with which it was played; of feedback "bandit" alone."""
     memory[SUMS + arm] += (reward + paid) / memory[SUMS + counts.size + arm]
+
+
+def hedge_law(memory: Floats, means: Floats, t: int) -> Floats:
+    """How likely it is to play each arm in round t, whatever is offered."""
+    noted, offer, counts = memory.copy(), np.zeros(means.size), np.zeros(means.size, np.int64)
+    with np.errstate(over="ignore", invalid="ignore"):  # of an endless rate
+        hedge_choose(noted, means, counts, offer, t, 0.0)
+    weights = noted[SUMS + means.size :]
+    law: Floats = weights / weights.sum()
+    return law
 
 
 # ----------------------------------------------------------------------------------------- follow the leader
@@ -111,6 +123,6 @@ def holdout_choose(memory: Floats, means: Floats, counts: Integers, offer: Float
     return favourite
 
 
-HEDGE = Functions(hedge_choose, hedge_learn, hedge_memory)
+HEDGE = Functions(hedge_choose, hedge_learn, hedge_memory, hedge_law)
 LEADER = Functions(leader_choose, None, leader_memory)
 HOLDOUT = Functions(holdout_choose, None, holdout_memory)

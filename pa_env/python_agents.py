@@ -21,11 +21,21 @@ def takes_paid(agent: Agent) -> bool:
         signature = inspect.signature(agent.learn)
     except (TypeError, ValueError):  # not written in Python
         return False
+    told = "paid" in signature.parameters or not _binds(signature, 2)
+    if not _binds(signature, 3 if told else 2):
+        raise TypeError(
+            f"agent = {short(agent)} has learn{signature}, but must have learn(arm, reward) or learn(arm, reward, paid)"
+        )
+    return told
+
+
+def _binds(signature: inspect.Signature, arguments: int) -> bool:
+    """Whether a function can be called with so many arguments, by position."""
     try:
-        signature.bind(0, 0.0)
+        signature.bind(*range(arguments))
     except TypeError:
-        return True
-    return "paid" in signature.parameters
+        return False
+    return True
 
 
 class PythonAgents:

@@ -20,7 +20,6 @@ for, or ``NO_ARM``. It keeps what it must remember in ``memory``, a vector of fl
 1000
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -34,7 +33,7 @@ from pa_env.kernel.draws import uniform as uniform_at
 from pa_env.kernel.episodes import RULE
 from pa_env.kernel.hold import count_round
 from pa_env.kernel.layout import NO_ARM, Floats, Stop
-from pa_env.own_functions import compile_function, guarded_rule, out_of_bounds_told
+from pa_env.own_functions import compile_function, guarded_rule, n_parameters, out_of_bounds_told
 
 Rule = Callable[..., int]
 # By rule, and as long as it is kept: its address, and for which numbers of arms and sizes of memory it was checked.
@@ -47,10 +46,11 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
     """Compile a rule, for :meth:`pa_env.game.Game.follow` and :func:`baselines.follow`.
 
     Args:
-        function: the rule.
+        function: the rule; of one that Numba has compiled, the plain function is taken.
         trusted: do not check that it stays within the bounds of its arrays, for rules that were tested for it.
     """
-    if len(inspect.signature(function).parameters) != len(RULE.args):
+    function = getattr(function, "py_func", function)
+    if n_parameters(function) != len(RULE.args):
         raise TypeError(
             f"rule = {short(function)} must be a function rule(memory, plays, sums, arm, reward, offer) -> target"
         )

@@ -58,6 +58,7 @@ two functions (:class:`pa_env.CompiledAgent`), at compiled speed. Both work behi
 copy of a game, each copy gets an agent of its own.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -250,7 +251,7 @@ class ScriptedAgent:
     @property
     def tells_law(self) -> bool:
         """True if the probabilities of its choices are known."""
-        return self.kind not in (Kind.THOMPSON, Kind.FUNCTIONS) and not callable(self.exploration)
+        return self.kind != Kind.THOMPSON and not callable(self.exploration)
 
     def write_rules(self, rules: Records[Rules], n_arms: int, dim: int) -> None:
         """Write it into a game's rules."""
@@ -344,7 +345,7 @@ class Agent(Protocol):
         """
 
 
-AgentLike = str | ScriptedAgent | CompiledAgent | Agent | type[Agent]  # what ``agent=`` takes
+AgentLike = str | os.PathLike[str] | ScriptedAgent | CompiledAgent | Agent | type[Agent]  # what ``agent=`` takes
 
 
 def agents() -> tuple[str, ...]:
@@ -380,6 +381,8 @@ def make_agent(name: str, **parameters: Any) -> ScriptedAgent:
 
 def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
     """The agent that ``agent=`` stands for."""
+    if isinstance(agent, os.PathLike):
+        agent = os.fspath(agent)
     if isinstance(agent, str):
         return load_agent(agent) if agent.endswith(POLICY) else make_agent(agent)
     # `means` may be set by reset only: the game looks for it then.

@@ -31,6 +31,7 @@ import cloudpickle
 from baselines.benchmark.blocks import Block, BlockResult, play_bytes, result_of
 from baselines.files import StoreError
 from baselines.tasks import Objects
+from pa_env.kernel.compiling import compile_silently
 
 STARTS = 3  # consecutive workers that may die at start-up
 DEATHS = 3  # workers that may die with the same block
@@ -119,6 +120,7 @@ def _serve(pipe: Pipe) -> None:
     """Answer what is asked, always in the same folder; end with the process that asks, and not by Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for the process that asks
     os.dup2(2, 1)  # principals print to stderr: stdout is the command's
+    compile_silently()  # its words would stand in the progress bar of the process that asks
     asked: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def listen() -> None:

@@ -17,7 +17,7 @@ import pa_env  # noqa: F401  (registers the environments)
 from baselines.registry import attach, make, resolve_agent, resolve_instance
 from baselines.simulation import simulate
 from pa_env.checks import arm_index, known, short
-from pa_env.instances import InstanceLike
+from pa_env.instances import InstanceLike, source
 from pa_env.kernel.layout import AGENT_BLOCKS, BLOCKS, OVERALL
 
 OTHERS = ("oracle", "ppo", "particle", "profit-target", "zero")  # compared with you; the first is privileged
@@ -165,9 +165,10 @@ def take_seat(seat: str, opponent: str, n_arms: int | None, horizon: int, instan
         seed: of the game.
     """
     known("seat", seat, ("principal", "agent"))
-    source = resolve_instance(instance)
-    K = n_arms or int(getattr(source, "n_arms", 3))
-    return (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, source, opponent, seed)
+    given = resolve_instance(instance)
+    sized = source(given, n_arms)
+    K = sized.n_arms if n_arms or sized.fixed is not None else 3
+    return (PrincipalSeat if seat == "principal" else AgentSeat)(K, horizon, given, opponent, seed)
 
 
 def play(table: Seat) -> None:

@@ -15,6 +15,7 @@ A request that is refused gets a status of 4xx and a sentence, and changes nothi
 
 import json
 import secrets
+import sys
 import threading
 from collections.abc import Callable, Collection
 from http import HTTPStatus
@@ -306,13 +307,22 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
 
-def make_server(tables: Tables) -> tuple[ThreadingHTTPServer, str]:
+class Server(ThreadingHTTPServer):
+    """A server that does not mind visitors who hang up."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print what went wrong, unless the visitor has left in the middle of a request."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def make_server(tables: Tables) -> tuple[Server, str]:
     """Return a server that listens on a free port, and the address of its page."""
 
     class Visit(Handler):
         """A connection to this server."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Visit)
+    server = Server(("127.0.0.1", 0), Visit)
     Visit.tables, Visit.token, Visit.port = tables, secrets.token_urlsafe(16), server.server_port
     return server, f"http://127.0.0.1:{Visit.port}/{Visit.token}/"
 

@@ -74,7 +74,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # arrays, which nothing compiled here allocates or keeps: it halves the cost of a batched step.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 PATIENCE = 2.0  # seconds without a word
-_explained = False  # whether the user was told
+_explained = False  # whether the user was told, or need not be
 
 
 def _supported(options: dict[str, Any]) -> dict[str, Any]:
@@ -210,6 +210,12 @@ def inlined(function: Function) -> Function:
 def inlined_part(function: Function) -> Function:
     """Compile a :func:`part` that is inlined into each of its callers."""
     return part(function, forceinline=True)
+
+
+def compile_silently() -> None:
+    """Tell the user nothing of compilations in this process: another one speaks to the user."""
+    global _explained
+    _explained = True
 
 
 @contextmanager

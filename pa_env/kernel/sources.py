@@ -50,24 +50,24 @@ def outside(function: Any) -> str:
             plain = getattr(value, "py_func", value)
             if plain not in seen:
                 seen.add(plain)
-                for code in _codes(plain.__code__):
+                for code in codes(plain.__code__):
                     found.update(code.co_code)
                     left += code.co_consts
                 left += _named(plain)
     return found.hexdigest()
 
 
-def _codes(code: CodeType) -> Iterator[CodeType]:
+def codes(code: CodeType) -> Iterator[CodeType]:
     """The code of a function, and of functions inside it."""
     yield code
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _codes(inner)
+            yield from codes(inner)
 
 
 def _named(function: Any) -> list[Any]:
     """What a function's names stand for: globals, variables around it, and attributes of modules and classes."""
-    names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
+    names = sorted({name for code in codes(function.__code__) for name in code.co_names})
     found = [function.__globals__[name] for name in names if name in function.__globals__]
     found += [cell.cell_contents for cell in function.__closure__ or ()]
     for value in found:  # which grows

@@ -120,9 +120,15 @@ for module, (words, _) in {missing}.items():
     ("words", "completed"),
     [
         ("run --task k2-t1", ["k2-t10-uniform"]),
+        ("run --task defa", ["default"]),
+        ("run --task k5-t200-mis", ["k5-t200-misaligned"]),
         ("run --principal profit", ["profit-target"]),
+        ("run --principal bracket", ["bracket-ucb"]),
+        ("run --agent follow", ["follow-the-leader"]),
         ("train --agent hol", ["holdout"]),
         ("play --instance mis", ["misaligned"]),
+        ("play --instance mini", ["minimax"]),
+        ("list --suite who", ["who-wins"]),
         ("reproduce expl", ["exploitability"]),
     ],
 )

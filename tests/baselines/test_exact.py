@@ -8,8 +8,10 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 
 import baselines
+import pa_env
 from baselines import exact
 from baselines.registry import PRINCIPALS
 from baselines.specs import parse
@@ -142,9 +144,55 @@ def test_other_priors() -> None:
     assert 4 * 0.75 < likely < 4
 
 
+PRIORS = [(1.0, 1.0), (3.0, 2.0), (6.0, 6.0), (1000.0, 1000.0), (1e6, 1e6), (30.0, 2.5), (0.7, 400.0), (1e6, 0.7)]
+PRIORS += [(0.5, 0.5), (0.01, 0.01), (0.001, 0.001), (0.001, 1.0), (0.2, 3.0)]
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+def test_regret_of_one_round_is_what_the_better_arm_has_above_the_first(prior: tuple[float, float]) -> None:
+    """E max(theta) - E theta, which is half of the mean difference of two draws: known in closed form."""
+    a, b = prior
+    logs = [betaln(2 * a, 2 * b), betaln(a, b)]
+    expected = 2.0 / (a + b) * np.exp(logs[0] - 2 * logs[1])
+    assert exact.solve(1, "regret", theta=prior).value == pytest.approx(expected, rel=1e-6, abs=1e-10)
+
+
+@pytest.mark.parametrize("prior", [(1000.0, 1000.0), (0.05, 0.05), (0.3, 40.0)], ids=str)
+def test_regret_under_other_priors_is_what_the_real_game_has(prior: tuple[float, float]) -> None:
+    value = exact.solve(4, "regret", theta=prior).value
+    principal = exact.BayesOptimal(2, 4, "regret", *prior)
+
+    def drawn(rng: np.random.Generator) -> pa_env.IID:
+        return pa_env.IID(mu=rng.uniform(size=2), theta=rng.beta(*prior, size=2))
+
+    sums = baselines.simulate(principal, drawn, seeds=range(20_000)).regret[:, -1]
+    assert abs(sums.mean() - value) < 4 * sums.std() / np.sqrt(sums.size)
+    assert value > 0
+
+
+def test_both_ways_to_integrate_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [exact.solve(5, "regret", theta=prior).value for prior in PRIORS[:3]]
+    monkeypatch.setattr(exact, "POLYNOMIAL", 0.0)
+    again = [exact._solve.__wrapped__(5, "regret", prior, exact.UNIFORM).value for prior in PRIORS[:3]]
+    assert again == pytest.approx(values, abs=1e-10)
+
+
+def test_a_solution_is_kept_and_cannot_be_changed() -> None:
+    solution = exact.solve(3)
+    with pytest.raises(ValueError, match="read-only"):
+        solution.policy[0, 0] = 9.0
+    assert exact.solve(np.int64(3), theta=(np.array(1.0), 1), mu=(True, np.float32(1))) is solution  # type: ignore[arg-type]
+
+
+def test_one_round_can_be_solved() -> None:
+    assert exact.solve(1).value == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"horizon": 3, "theta": (1.0, 2e6)}, "theta = 2000000.0 must be a finite number at most 1,000,000"),
+        ({"horizon": 3, "mu": (float("inf"), 1.0)}, "mu = inf must be a finite number"),
         ({"horizon": 11}, "horizon = 11"),
         ({"horizon": 0}, "horizon = 0"),
         ({"horizon": 3, "objective": "regrets"}, "did you mean 'regret'"),
@@ -172,7 +220,7 @@ def test_its_name_takes_priors_and_an_objective() -> None:
     made = baselines.make("bayes-optimal,objective=regret,theta_a=2", n_arms=2, horizon=4, mu_b=3)
     assert isinstance(made, exact.BayesOptimal)
     assert (made.objective, made.theta_a, made.theta_b, made.mu_a, made.mu_b) == ("regret", 2.0, 1.0, 1.0, 3.0)
-    for bad in ({"theta_a": 0.0}, {"mu_b": -1.0}, {"objective": "regrets"}):
+    for bad in ({"theta_a": 0.0}, {"mu_b": -1.0}, {"mu_a": 1e7}, {"objective": "regrets"}):
         (name,) = bad
         with pytest.raises(ValueError, match=f"{name} = "):
             baselines.make("bayes-optimal", n_arms=2, horizon=4, **bad)

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import baselines
 from baselines.__main__ import app
-from baselines.cli.play import AgentSeat, PrincipalSeat
+from baselines.cli.play import AgentSeat, PrincipalSeat, take_seat
 
 GAME = ("--arms", "3", "--horizon", "4", "--seed", "2")
 
@@ -123,6 +123,16 @@ class Raises(Principal):
     assert shown.exit_code == 1
     assert "Error: I give up" in shown.stderr
     assert shown.output.count("of 4>") == 1
+
+
+@pytest.mark.parametrize("seat", ["principal", "agent"])
+@pytest.mark.parametrize(("instance", "n_arms"), [("ipa-k5", 5), ("ipa-k50", 50), ("own", 4), ("uniform", 3)])
+def test_the_instance_says_how_many_arms_there_are(tmp_path: Path, seat: str, instance: str, n_arms: int) -> None:
+    (tmp_path / "own.py").write_text("import pa_env\nown = pa_env.IID(mu=[0.5] * 4, theta=[0.5] * 4)\n")
+    named = f"{tmp_path / 'own.py'}:own" if instance == "own" else instance
+    assert take_seat(seat, "zero" if seat == "agent" else "oracle", None, 4, named, 0).n_arms == n_arms
+    with pytest.raises(ValueError, match="pass n_arms=5"):
+        take_seat(seat, "zero" if seat == "agent" else "oracle", 3, 4, "ipa-k5", 0)
 
 
 @pytest.mark.parametrize(

@@ -378,8 +378,23 @@ def test_what_is_no_number_is_told_in_a_line(value: Any) -> None:
         with pytest.raises(TypeError, match=r"^amount = .{1,200} must be a number$"):
             make()
     if value != 10**5000:
-        with pytest.raises(TypeError, match=r"^arm = .{1,200} must be a number$"):
+        with pytest.raises(TypeError, match=r"^arm = .{1,200} must be an integer$"):
             hold(value, 0.5)
+
+
+def test_an_arm_of_a_request_is_an_integer() -> None:
+    for make in (lambda arm: hold(arm, 1.0), lambda arm: offer({arm: 1.0})):
+        for arm in (0.5, 1.0, "1"):
+            with pytest.raises(TypeError, match=rf"^arm = {arm!r} must be an integer$"):
+                make(arm)
+        assert make(np.int8(1)) == make(1)
+
+
+@pytest.mark.parametrize("amounts", [[0.5, 0.0], np.zeros(4), [0.5]])
+def test_a_vector_of_another_length_is_refused(amounts: Any) -> None:
+    with pytest.raises(ValueError, match=r"^amounts = .* must have one number for each of 3 arms, or be a dictionary"):
+        simulate(Script(lambda: offer(amounts)))
+    assert simulate(Script(lambda: offer({0: 0.5, 1: 0.0}))).plays[-1].sum() == 100
 
 
 @pytest.mark.parametrize("observation", [np.zeros(7), np.zeros((2, 2, 20)), np.zeros(0)])

@@ -1,5 +1,7 @@
 """Sweeps, killed in every way: the same command goes on, to the same bytes."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -254,6 +256,21 @@ def test_processes_that_cannot_even_start(tmp_path: Path, monkeypatch: pytest.Mo
         pool.call(60, int, "3")
 
 
+def test_a_worker_says_nothing_of_compilations() -> None:
+    """Its words would stand in the progress bar of the process that shows it."""
+
+    def said() -> str:
+        from pa_env.kernel import compiling
+
+        compiling.PATIENCE, terminal = 0.01, io.StringIO()
+        terminal.isatty = lambda: True  # type: ignore[method-assign]
+        with contextlib.redirect_stderr(terminal), compiling.compilation():
+            time.sleep(0.2)
+        return terminal.getvalue()
+
+    assert pool.call(60, said) == ""
+
+
 def test_a_failure_that_a_kill_left_behind_goes(tmp_path: Path) -> None:
     """As when the command is killed after it has written a block that had failed before."""
     run(tmp_path, ["zero"])
@@ -492,23 +509,6 @@ def test_list_shows_suites_first_and_tasks_when_asked() -> None:
     as_json = CliRunner().invoke(app, ["list", "--suite", "short", "--json"])
     assert [list(item.values()) for item in json.loads(as_json.output)] == short
     assert CliRunner().invoke(app, ["list", "--suite", "shrt"]).exit_code == 1
-
-
-@pytest.mark.parametrize(
-    ("words", "value"),
-    [
-        ("run --principal bracket", "bracket-ucb"),
-        ("run --task defa", "default"),
-        ("run --task k5-t200-mis", "k5-t200-misaligned"),
-        ("run --agent follow", "follow-the-leader"),
-        ("play --instance mini", "minimax"),
-        ("list --suite who", "who-wins"),
-    ],
-)
-def test_values_are_completed(words: str, value: str) -> None:
-    shell = {"_PA_BENCH_COMPLETE": "complete_bash", "COMP_WORDS": f"pa-bench {words}", "COMP_CWORD": "3"}
-    result = CliRunner().invoke(app, [], prog_name="pa-bench", env=shell)
-    assert result.output.split() == [value]
 
 
 def test_a_principal_may_have_the_name_of_its_agent() -> None:

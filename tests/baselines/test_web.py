@@ -4,6 +4,8 @@ import functools
 import http.client
 import json
 import shutil
+import socket
+import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,6 +153,24 @@ def test_replayed_rounds_and_two_tabs_are_refused(address: str) -> None:
         tab.join()
     assert sorted(answers) == [200, *[409] * 5]
     assert len(client.ask("game")[1]["rounds"]) == 2
+
+
+def test_a_visitor_who_hangs_up_is_not_reported(
+    address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    handled, handle = threading.Event(), web.Server.handle_error
+
+    def noted(*arguments: Any) -> None:
+        handle(*arguments)
+        handled.set()
+
+    monkeypatch.setattr(web.Server, "handle_error", noted)
+    with socket.create_connection(("127.0.0.1", urlsplit(address).port or 0)) as visitor:
+        visitor.sendall(b"GET / HT")
+        visitor.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # so that it is reset
+    assert handled.wait(10)
+    assert capsys.readouterr().err == ""
+    assert Client(address).ask("")[0] == 200
 
 
 def test_games_are_kept_as_traces(address: str, tmp_path: Path) -> None:

@@ -41,6 +41,10 @@ def begun(agent: Any, seed: int = 0, **changes: Any) -> Game:
         make_agent("exploratory", exponent=0.1, ties="random"),
         make_agent("exploratory", exponent=0.1, exploration="target"),
         make_agent("exploratory-oracle", exponent=0.2, exploration=2),
+        make_agent("hedge", rate=0.5),
+        make_agent("hedge", rate=0.5, feedback="bandit"),
+        "follow-the-leader",
+        "holdout",
         "exp3",
         "ucb",
     ],
@@ -244,8 +248,9 @@ def test_where_the_law_is_not_known_there_is_no_score(agent: str) -> None:
     assert np.isnan(game.totals()["regret_response"])
     assert np.isnan(game.totals()["regret_fixed"])
     if agent != "exp3":
-        with pytest.raises(ValueError, match=r"are not known|has no method"):
+        with pytest.raises(ValueError, match=r"^.{,250}$") as caught:
             game.choice_probabilities(np.zeros(4))
+        assert caught.match(r"agent = '[\w-]+' are not known|has no method")
 
 
 def test_an_agent_that_errs_for_the_principal_makes_the_regret_negative() -> None:

@@ -1,18 +1,22 @@
 """Messages of errors are a line: they show no whole array, and no integer of thousands of digits."""
 
+import functools
 import random
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from numba import njit
 from oracle import splitmix
 
 import baselines
 import pa_env
-from pa_env import principal_agent_v0
+from pa_env import principal_agent_v0, rules
 from pa_env.checks import LONGEST, short
+from pa_env.compiled_agents import further_uniform
 from pa_env.game import Game
 from pa_env.rules import StopRule, compile_rule, uniform, write_key
 
@@ -102,9 +106,43 @@ def draws_from_python(memory: Any, plays: Any, sums: Any, arm: int, reward: floa
     return 0
 
 
+def draws_inside(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    def inner() -> float:
+        return np.random.random()  # noqa: NPY002
+
+    offer[0] = inner()
+    return 0
+
+
+@njit
+def rnd() -> float:
+    return np.random.random()  # noqa: NPY002
+
+
+HELPERS: Any = ModuleType("helpers")
+HELPERS.np, HELPERS.rnd, HELPERS.random = np, rnd, njit(lambda n: 0.5)
+
+
+def draws_from_a_module_of_a_module(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = HELPERS.np.random.random()
+    return 0
+
+
+def draws_by_a_helper(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = HELPERS.rnd()
+    return 0
+
+
+def draws_nothing(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    """Uses functions of the same names as generators, and of this package."""
+    offer[0] = np.floor(HELPERS.random(3)) + rules.uniform(memory, 0, 1)
+    return 0
+
+
 @pytest.mark.parametrize(
     ("rule", "limit"),
     [
+        (draws_from_a_module_of_a_module, "draws from a global generator"),
         (makes_an_array, "makes an array"),
         (draws_from_numpy, "draws from a global generator"),
         (draws_from_python, "draws from a global generator"),
@@ -116,11 +154,47 @@ def test_a_rule_that_cannot_be_compiled_is_told_its_line_and_the_limit(rule: Any
         compile_rule(rule)
 
 
-def test_a_rule_has_its_arguments() -> None:
+def test_what_a_helper_draws_is_refused_and_what_only_has_such_a_name_is_not() -> None:
+    for rule in (draws_inside, draws_by_a_helper):
+        with pytest.raises(TypeError, match=rf"^{rule.__name__} can't be compiled: line \d+ draws from a global"):
+            compile_rule(rule)
+    assert callable(compile_rule(draws_nothing))
+
+    def choose(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
+        return int(further_uniform(u, 0) * offer.size)
+
+    def learn(memory: Any, means: Any, counts: Any, arm: int, reward: float) -> None:
+        means[arm] = HELPERS.np.random.random()
+
+    with pytest.raises(TypeError, match="draws from a global generator"):
+        pa_env.CompiledAgent(choose, learn)
+
+
+def test_a_rule_whose_variables_have_no_value_yet_is_told_which() -> None:
+    def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+        return later
+
     with pytest.raises(
-        TypeError, match=r"must be a function rule\(memory, plays, sums, arm, reward, offer\) -> target"
+        TypeError, match=r"^rule can't be compiled: line \d+ uses later, which has no value yet; define"
     ):
-        compile_rule(lambda memory, plays: 0)
+        compile_rule(rule)
+    later = 0
+    assert callable(compile_rule(rule))
+
+
+@pytest.mark.parametrize("bad", [3, None, "rule", len, lambda memory, plays: 0, functools.partial(draws_nothing)])
+def test_a_rule_has_its_arguments(bad: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"^rule = .* must be a function rule\(memory, plays, sums, arm, reward, offer\) -> target$"
+    ):
+        compile_rule(bad)
+
+
+def test_a_function_that_numba_has_compiled_is_taken() -> None:
+    for rule in (njit(draws_nothing), compile_rule(draws_nothing)):
+        game = Game(n_arms=2, horizon=3)
+        game.begin([1])
+        assert game.follow(compile_rule(rule), np.zeros(2), 3).rounds == 3
 
 
 def test_a_rule_draws_by_its_key() -> None:

@@ -60,6 +60,36 @@ def test_python_agents_are_told_what_their_learn_asks_for(agent: Base, paid: flo
     assert agent.told == [(1, paid), (1, paid)]
 
 
+class PaidByKeyword(Base):
+    def learn(self, arm: int, reward: float, *, paid: float) -> None:
+        """Refused: the incentive is the third argument."""
+
+
+class Unrewarded(Base):
+    def learn(self, arm: int) -> None:
+        """Refused."""
+
+
+class PaidForNothing(Base):
+    def learn(self, arm: int, paid: float) -> None:
+        """Refused."""
+
+
+class FourArguments(Base):
+    def learn(self, arm: int, reward: float, paid: float, round: int) -> None:
+        """Refused."""
+
+
+@pytest.mark.parametrize("kind", [PaidByKeyword, Unrewarded, PaidForNothing, FourArguments])
+def test_a_learn_of_another_form_is_refused_before_the_game(kind: type[Base]) -> None:
+    with pytest.raises(
+        TypeError,
+        match=rf"^agent = .*{kind.__name__}.* has learn\(arm.*, but must have learn\(arm, reward\) or"
+        r" learn\(arm, reward, paid\)$",
+    ):
+        Game(agent=kind(), n_arms=3, horizon=100)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("copies", [1, 2])
 def test_compiled_agents_are_told_and_choose_may_write(copies: int) -> None:
     game = begun(CompiledAgent(counting_choice, noting_pay, 2), copies)
@@ -87,6 +117,15 @@ def test_what_is_paid_now_moves_hedge_and_the_leader_later() -> None:
         for _ in range(20):
             paid.play(np.tile([0.0, 4.0, 0.0], (20, 1)))
         assert (paid.answer(np.zeros((20, 3))) == 1).mean() > 0.9
+
+
+@pytest.mark.parametrize("rate", [1e300, 1.7e308])
+def test_hedge_with_an_endless_rate_follows_the_leader(rate: float) -> None:
+    game = begun(make_agent("hedge", rate=rate), 20)
+    for _ in range(5):
+        game.play(np.tile([0.0, 4.0, 0.0], (20, 1)))
+    assert_array_equal(game.answer(np.zeros((20, 3))), 1)
+    assert_array_equal(game.choice_probabilities(np.zeros((20, 3))), np.tile([0.0, 1.0, 0.0], (20, 1)))
 
 
 def test_holdout_refuses_as_often_as_its_patience_and_takes_what_is_above_its_margin() -> None:

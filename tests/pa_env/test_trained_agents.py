@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import baselines
 from pa_env import principal_agent_v0
 from pa_env.game import Game
 from pa_env.policy_file import FORMAT, Policy, pack, shapes
@@ -140,6 +141,15 @@ def test_its_means_are_those_of_a_learner(path: str) -> None:
         result = game.play([offer])[0]
         sums[int(result[6])] += result[7]
     np.testing.assert_allclose(game.means[0], sums / np.maximum(game.plays[0], 1))
+
+
+def test_a_file_may_be_a_path(path: str) -> None:
+    assert_array_equal(scalar(Path(path)), scalar(path))  # type: ignore[arg-type]
+    runs = [baselines.simulate("zero", n_arms=3, horizon=HORIZON, agent=each) for each in (Path(path), path)]
+    assert_array_equal(runs[0].plays, runs[1].plays)
+    assert baselines.compare(["zero"], n_arms=3, horizon=HORIZON, agent=Path(path), seeds=2)
+    with pytest.raises(ValueError, match=r"agent = 'gready' is unknown"):
+        Game(agent=Path("gready"))
 
 
 def test_bad_files_are_named(path: str, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_other_learners_take_it(learner: type) -> None:
 
 
 def test_a_recurrent_learner_takes_it() -> None:
-    contrib = pytest.importorskip("sb3_contrib", reason="the extra [train] is not installed")
+    contrib = pytest.importorskip("sb3_contrib", reason="the extra [learners] is not installed")
     model = contrib.RecurrentPPO("MlpLstmPolicy", games(4), n_steps=16, batch_size=64, seed=0, device="cpu").learn(64)
     assert model.num_timesteps == 64
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("stable_baselines3", reason="the extra [train] is not installed")
-pytest.importorskip("sb3_contrib", reason="the extra [train] is not installed")
+pytest.importorskip("sb3_contrib", reason="the extra [learners] is not installed")
 
 from typer.testing import CliRunner
 
