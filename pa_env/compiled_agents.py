@@ -166,7 +166,7 @@ def write_functions(rules: Records[Rules], choose: Any, learn: Any) -> None:
 
 
 def takes_paid(learn: Any) -> bool:
-    """Whether a compiled ``learn`` is told the incentive."""
+    """True if a compiled ``learn`` is told the incentive."""
     return len(learn.nopython_signatures[0].args) == len(LEARN_PAID.args)
 
 

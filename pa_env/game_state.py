@@ -214,12 +214,12 @@ class GameState:
 
     @property
     def plays_python_agents(self) -> bool:
-        """Whether its agents are users' own Python objects."""
+        """True if its agents are users' own Python objects."""
         return bool(self._python)
 
     @property
     def plays(self) -> Integers:
-        """How often each arm was played, (N, K): a view."""
+        """Plays of each arm, (N, K): a view."""
         return self.arrays.plays
 
     @property
@@ -236,7 +236,7 @@ class GameState:
 
     @property
     def summary(self) -> Floats32:
-        """What the principals observe (N, summary_size(K)): a view."""
+        """The observations of the principals (N, summary_size(K)): a view."""
         return self.arrays.summary
 
     @property
@@ -267,7 +267,7 @@ class GameState:
         return memory[:, first : first + n_types].astype(np.int64)
 
     def agent_view(self, offers: ArrayLike) -> Floats32:
-        """What the agents observe when these (N, K) are their offers."""
+        """The observations of the agents when these (N, K) are their offers."""
         _ = self.means  # updates the beliefs of users' own agents
         view = np.empty((self.copies, AGENT_BLOCKS * self.n_arms + 1), np.float32)
         offered = checks.offers("incentives", offers, self._offers_shape)

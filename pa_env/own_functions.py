@@ -176,7 +176,7 @@ def _loaded(function: Any) -> Iterator[tuple[str, Any, int]]:
 
 
 def _is_random(value: Any) -> bool:
-    """Whether a value is a module of generators, or something from one."""
+    """True if a value is a module of generators, or something from one."""
     owner = getattr(value, "__self__", None)
     return value is random or value is np.random or isinstance(owner, random.Random | np.random.RandomState)
 

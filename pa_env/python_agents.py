@@ -16,7 +16,7 @@ MISSING = object()
 
 
 def takes_paid(agent: Agent) -> bool:
-    """Whether an agent's ``learn`` is told the incentive: it has a parameter ``paid``, or cannot do without a third."""
+    """True if an agent's ``learn`` is told the incentive: it has a parameter ``paid``, or cannot do without a third."""
     try:
         signature = inspect.signature(agent.learn)
     except (TypeError, ValueError):  # not written in Python
@@ -30,7 +30,7 @@ def takes_paid(agent: Agent) -> bool:
 
 
 def _binds(signature: inspect.Signature, arguments: int) -> bool:
-    """Whether a function can be called with so many arguments, by position."""
+    """True if a function can be called with so many arguments, by position."""
     try:
         signature.bind(*range(arguments))
     except TypeError:

@@ -195,5 +195,5 @@ class StopRule:
 
     @property
     def withdrawn(self) -> bool:
-        """Whether the rule has fired."""
+        """True if the rule has fired."""
         return bool(self.entries[Stop.WITHDRAWN])

@@ -138,7 +138,7 @@ def exploration_probability(c0: float, exponent: float, t: int) -> float:
 
 @inlined_part
 def explores(arrays: Arrays, i: int) -> bool:
-    """Whether the agent of copy ``i`` explores in the next round."""
+    """True if the agent of copy ``i`` explores in the next round."""
     t, rules = arrays.state[i].t + 1, arrays.rules[0]
     u = uniform(arrays.state[i].episode_key, place(Stream.EXPLORE, t))
     return u < exploration_probability(rules.c0, rules.exponent, t)
@@ -146,7 +146,7 @@ def explores(arrays: Arrays, i: int) -> bool:
 
 @part
 def rounds_before_exploring(arrays: Arrays, i: int, most: int) -> int:
-    """How many of the next ``most`` rounds pass before the agent explores; it does not in the first of them.
+    """The number of rounds, at most ``most``, before the agent explores; it does not in the first of them.
 
     p_t falls with t, so a comparison with its value in the second of them is enough for nearly every round.
     """

@@ -172,7 +172,7 @@ def learn_ahead(arrays: Arrays, i: int, arm: int, size: int) -> None:
 
 @inlined_part
 def rounds_won(arrays: Arrays, paid: float, rival: float, size: int) -> int:
-    """How many of ``size`` rounds are played until another arm wins."""
+    """The number of rounds, at most ``size``, that are played until another arm wins."""
     means, wins = arrays.scratch[Scratch.MEAN], True
     for j in range(size):
         wins &= means[j + 1] + paid > rival
@@ -225,7 +225,7 @@ def add_ahead(arrays: Arrays, exploring: Records[Exploring] | None, i: int, arm:
 
 @inlined_part
 def rounds_ahead(arrays: Arrays, exploring: Records[Exploring] | None, i: int, most: int) -> int:
-    """How many of the next ``most`` rounds pass before the agent explores."""
+    """The number of rounds, at most ``most``, before the agent explores."""
     if exploring is None:
         return most
     return rounds_before_exploring(arrays, i, most) if most > 1 else most
@@ -269,6 +269,6 @@ def count_rounds(stop: Floats, arm: int, size: int) -> int:
 
 @inlined_part
 def may_fire(stop: Floats, arm: int) -> bool:
-    """Whether the rule may fire while an arm is played: beyond Y = 2 beta / alpha it takes a miss."""
+    """True if the rule may fire while an arm is played: beyond Y = 2 beta / alpha it takes a miss."""
     rises = stop[Stop.HELD] * stop[Stop.ALPHA] > 2.0 * stop[Stop.BETA]
     return arm != stop[Stop.TARGET] or (stop[Stop.MISSES] > 0.0 and not rises)

@@ -189,7 +189,7 @@ def index_arm(arrays: Arrays, offers: Floats, i: int, samples: bool) -> int:
 
 
 def types_memory(n_types: int, n_arms: int) -> int:
-    """How many numbers a copy keeps."""
+    """The number of numbers that a copy keeps."""
     return n_types * (n_arms + 4)
 
 
