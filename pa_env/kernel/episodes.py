@@ -22,7 +22,7 @@ from pa_env.kernel.layout import (
     Stop,
 )
 from pa_env.kernel.responses import sum_scores
-from pa_env.kernel.step import play_round
+from pa_env.kernel.step import play_alone
 
 _FLOATS, _INTEGERS = numba.float64[::1], numba.int64[::1]
 # rule(memory, plays, sums, arm, reward, offer) -> target, see pa_env.rules
@@ -152,10 +152,10 @@ def follow(arrays: Arrays, rule: Any, memory: Floats, offers: Floats, results: F
 @part
 def follow_some(arrays: Arrays, rule: Any, memory: Floats, offers: Floats, results: Floats, rounds: int) -> int:
     """:func:`follow` for compiled code."""
-    misses, default = 0, arrays.plays[0, :0]
+    misses = 0
     for _ in range(rounds):
         target = call_rule(arrays, rule, memory, offers, results)
-        bad = play_round(arrays, offers, default, default, results)
+        bad = play_alone(arrays, offers, results)
         if bad >= 0:
             return -1 - bad
         if target >= 0 and target != results[0, RoundResult.ARM]:
@@ -224,7 +224,7 @@ def record(
         The number of rounds played, or -1 - (what :func:`pa_env.kernel.step.step` returns for a bad offer or answer),
         after which it stops.
     """
-    n_arms, default = arrays.plays.shape[1], arrays.plays[0, :0]
+    n_arms = arrays.plays.shape[1]
     for j in range(rows.shape[0]):
         if stop.size > 0 and stop[Stop.WITHDRAWN] > 0.0:
             return j
@@ -232,7 +232,7 @@ def record(
         row[TraceColumn.TARGET] = call_rule(arrays, rule, memory, offers, results)
         for a in range(n_arms):
             row[TRACE + a], row[TRACE + n_arms + a] = offers[0, a], arrays.arms[0, ArmRow.MEAN, a]
-        bad = play_round(arrays, offers, default, default, results)
+        bad = play_alone(arrays, offers, results)
         if bad >= 0:
             return -1 - bad
         row[TraceColumn.T], row[TraceColumn.ARM] = arrays.state[0].t, results[0, RoundResult.ARM]

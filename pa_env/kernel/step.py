@@ -5,11 +5,14 @@ The scores and what the agent learns are written here; :mod:`pa_env.kernel.hold`
 
 from typing import NamedTuple
 
-from pa_env.kernel.agents import Answer, decide, refusal
+import numpy as np
+
+from pa_env.kernel.agents import Answer, decide, first_bad, refusal
 from pa_env.kernel.compiling import compiled, inlined_part
 from pa_env.kernel.draws import draw_reward
 from pa_env.kernel.layout import (
     FLUSH,
+    NO_ARM,
     AgentArrays,
     ArmRow,
     Arrays,
@@ -42,26 +45,37 @@ def step(arrays: Arrays, offers: Floats, forced: Integers, playing: Integers, re
         -1, or the flat index of a bad offer, or offers.size + i for a forced arm i that does not exist, or
         offers.size + N + i if the answer of the user's own function in copy i is not an arm. Then nothing is played.
     """
-    return play_round(arrays, offers, forced, playing, results)
-
-
-@inlined_part
-def play_round(arrays: Arrays, offers: Floats, forced: Integers, playing: Integers, results: Floats) -> int:
-    """:func:`step` for compiled code: a call for every round would copy all of ``arrays`` to the stack."""
     bad = refusal(arrays, offers, forced, playing)
     if bad >= 0:
         return bad
     for i in range(offers.shape[0]):
         if playing.size == 0 or playing[i] > 0:
-            answer = decide(arrays, offers, i)
-            arm = forced[i] if forced.size > 0 and forced[i] >= 0 else answer.arm
-            if not 0 <= arm < offers.shape[1]:
+            if not play_copy(arrays, offers, i, forced[i] if forced.size > 0 else NO_ARM, results):
                 return offers.size + offers.shape[0] + i
-            outcome = score(arrays, offers, i, arm, answer)
-            write_result(arrays, i, arm, outcome, results)
-            learn(arrays, arrays.linear, arrays.agent, offers, i, arm, outcome.r)
-            finish(arrays, arrays.agent, offers, i, arm, outcome.x)
     return -1
+
+
+@inlined_part
+def play_alone(arrays: Arrays, offers: Floats, results: Floats) -> int:
+    """:func:`step` for compiled code and one copy: calling it would copy all of ``arrays`` to the stack each round."""
+    bad = first_bad(offers, arrays.rules[0].max_incentive)
+    if bad < 0 and not play_copy(arrays, offers, int(np.int64(0)), NO_ARM, results):
+        bad = offers.size + 1
+    return bad
+
+
+@inlined_part
+def play_copy(arrays: Arrays, offers: Floats, i: int, forced: int, results: Floats) -> bool:
+    """Play one round of copy ``i``; False if its answer is not an arm, and then nothing is played."""
+    answer = decide(arrays, offers, i)
+    arm = forced if forced >= 0 else answer.arm
+    if not 0 <= arm < offers.shape[1]:
+        return False
+    outcome = score(arrays, offers, i, arm, answer)
+    write_result(arrays, i, arm, outcome, results)
+    learn(arrays, arrays.linear, arrays.agent, offers, i, arm, outcome.r)
+    finish(arrays, arrays.agent, offers, i, arm, outcome.x)
+    return True
 
 
 # ----------------------------------------------------------------------------------------- scores
