@@ -137,8 +137,8 @@ def is_object(given: object) -> TypeGuard[OfferMaker]:
 
 
 def as_principal(given: OfferMaker, game: Game) -> Principal:
-    """Return an object as a principal of a game, without a copy; it may be played for fewer rounds than its own."""
-    check_sizes(given, game.n_arms, max(game.horizon, getattr(given, "horizon", game.horizon)))
+    """Return an object as a principal of a game, without a copy; it may be played for other rounds than its own."""
+    check_sizes(given, n_arms=game.n_arms)
     return given if isinstance(given, Principal) else Stepwise(game.n_arms, game.horizon, given)
 
 
@@ -160,13 +160,13 @@ def _copy(given: PrincipalLike, n_arms: int, horizon: int) -> Principal:
         check_class(given)
     if type(given) is Trained:  # a policy plays any size
         return given.sized(n_arms, horizon)
-    check_sizes(given, n_arms, horizon)
+    check_sizes(given, n_arms=n_arms, horizon=horizon)
     return given.clone() if isinstance(given, Principal) else Stepwise(n_arms, horizon, copy.deepcopy(given))
 
 
-def check_sizes(given: OfferMaker, n_arms: int, horizon: int) -> None:
+def check_sizes(given: OfferMaker, **sizes: int) -> None:
     """Raise unless an object, if it has sizes of its own, is for a game of these."""
-    for name, size in (("n_arms", n_arms), ("horizon", horizon)):
+    for name, size in sizes.items():
         if getattr(given, name, size) != size:
             raise ValueError(f"{type(given).__name__} has {name} = {getattr(given, name)}, but the game has {size}")
 

@@ -135,12 +135,11 @@ def test_when_the_papers_constants_leave_the_first_phase(name: str, parameters: 
 
 
 @pytest.mark.parametrize("name", ["ipa", "bracket-ucb", "ppo", "zero"])
-@pytest.mark.parametrize(("n_arms", "horizon"), [(5, 200), (2, 200), (3, 201)])
-def test_a_principal_that_was_made_for_another_game_is_refused(name: str, n_arms: int, horizon: int) -> None:
+@pytest.mark.parametrize("n_arms", [5, 2])
+def test_a_principal_that_was_made_for_other_arms_is_refused(name: str, n_arms: int) -> None:
     given = baselines.make(name, n_arms=3, horizon=200)  # its rule's memory has this size
-    message = "n_arms = 3, but the game has" if n_arms != 3 else "horizon = 200, but the game has 201"
-    with pytest.raises(ValueError, match=message):
-        baselines.simulate(given, n_arms=n_arms, horizon=horizon)
+    with pytest.raises(ValueError, match=f"n_arms = 3, but the game has {n_arms}"):
+        baselines.simulate(given, n_arms=n_arms, horizon=200)
 
 
 def test_a_principal_by_name_is_made_for_the_game() -> None:
