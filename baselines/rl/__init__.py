@@ -38,8 +38,7 @@ def learner(
     horizon: int | None = None,
     **options: Any,
 ) -> "Learner":
-    """Make a learner: Stable-Baselines3's PPO with this package's observations and prices,
-    its network and constants.
+    """Make a learner: Stable-Baselines3's PPO with this package's observations, prices, network and constants.
 
     ``learner("k5-t200-uniform").learn(2_000_000)`` trains it; :func:`baselines.compare` takes it beside names of
     principals, and :func:`save` keeps its policy. ``pa-bench train`` does the same in a folder, and resumes.

@@ -201,7 +201,6 @@ class Rollouts:
     """A rollout of games with different numbers of arms: an update goes through the minibatches of all in turn.
 
     An update by one number of arms at a time would follow the games of that size alone.
-
     """
 
     def __init__(self, parts: list[RolloutBuffer]) -> None:
