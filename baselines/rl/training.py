@@ -28,6 +28,7 @@ import json
 import math
 import pickle
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -283,17 +284,26 @@ class Learner(PPO):
             progress_bar: show a bar, with the utility so far beside that of scripts.
             **options: of PPO's ``learn``.
         """
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)  # sums come out the same on any machine, and the network is too small for more
         bar = Bar(self.references or references(self.settings)) if progress_bar else None
         given = callback if isinstance(callback, list) else [callback] if callback is not None else []
         try:
-            super().learn(total_timesteps, CallbackList([*given, *([bar] if bar else [])]), *arguments, **options)
+            with one_thread():
+                super().learn(total_timesteps, CallbackList([*given, *([bar] if bar else [])]), *arguments, **options)
         finally:
-            torch.set_num_threads(threads)
             if bar is not None:
                 bar.progress.stop()
         return self
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: then sums, and first weights, are the same on any machine. The network is small."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def games_to_learn(tasks: tuple[str | Task, ...], parts: Mapping[str, Any]) -> tuple[str | Task, ...]:
@@ -331,7 +341,8 @@ def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
     envs, given = environments(settings, settings.warm_up or settings.tasks), constants(settings)
     # Stable-Baselines3 would warn of a minibatch that does not divide the rollout of its one environment.
-    model = Learner(SetActorCritic, envs[0], **given | {"batch_size": envs[0].num_envs * given["n_steps"]})
+    with one_thread():
+        model = Learner(SetActorCritic, envs[0], **given | {"batch_size": envs[0].num_envs * given["n_steps"]})
     model.batch_size = given["batch_size"]
     model.settings, model.envs, model.first_entropy = settings, envs, model.ent_coef
     model.warming_up, model.references = bool(settings.warm_up), {}

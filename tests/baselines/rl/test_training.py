@@ -260,6 +260,21 @@ def test_episodes_that_were_begun_by_another_hand_are_not_shown() -> None:
     assert (shown[19], shown[39]) == (0, 8)
 
 
+def test_threads_change_nothing() -> None:
+    import torch
+
+    policies, threads = [], torch.get_num_threads()
+    for n in (1, 2):
+        torch.set_num_threads(n)
+        try:
+            model = rl.learner("k3-t20-uniform", copies=8, particles=4, width=32, n_steps=5).learn(80)
+            assert torch.get_num_threads() == n
+        finally:
+            torch.set_num_threads(threads)
+        policies.append(torch.cat([each.detach().ravel() for each in model.policy.parameters()]))
+    assert torch.equal(*policies)
+
+
 def test_a_warm_up_comes_first() -> None:
     settings = Settings(**(TINY | {"warm_up": ("k3-t15-gap",), "steps": 1600}))
     model, horizons = training.learner(settings), []
