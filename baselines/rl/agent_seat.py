@@ -15,7 +15,7 @@ from baselines.principal import Principal
 from pa_env.checks import integers
 from pa_env.game import Game
 from pa_env.kernel.compiling import compiled
-from pa_env.kernel.layout import ArmRow, Floats, Floats32, Integers
+from pa_env.kernel.layout import NO_ARM, ArmRow, Floats, Floats32, Integers
 from pa_env.trained_agents import FIELDS, OVERALL, fresh_history, note, see
 
 PAYOFF = "payoff"  # mu_A + pi_A, the agent's expected payoff of a round
@@ -61,17 +61,14 @@ class Replayed:
 
 
 @compiled
-def _see_some(which: Any, memories: Any, means: Any, counts: Any, offers: Any, rounds: Any, seen: Any) -> None:
-    """Do what :func:`see` does for the copies ``which``, with arrays that have a row for each copy."""
+def _see_some(
+    which: Any, memories: Any, arms: Any, means: Any, counts: Any, offers: Any, rounds: Any, seen: Any
+) -> None:
+    """Note the last arm, if there is one, and see the next round, for copies ``which``; arrays have a row for each."""
     for i in which:
+        if arms[i] != NO_ARM:
+            note(memories[i], means.shape[1], arms[i])
         see(memories[i], means[i], counts[i], offers[i], rounds[i] + 1, seen[i])
-
-
-@compiled
-def _note_all(memories: Any, arms: Any, n_arms: int) -> None:
-    """Note the arm of each copy."""
-    for i in range(arms.size):
-        note(memories[i], n_arms, arms[i])
 
 
 class WithHistory(gym.vector.VectorWrapper):
@@ -95,7 +92,7 @@ class WithHistory(gym.vector.VectorWrapper):
         _, info = self.env.reset(seed=seed, options=options)
         begun = np.flatnonzero((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
         self._memories[begun] = fresh_history(self.game.n_arms, self.game.horizon)
-        return self._observe(begun), info
+        return self._observe(begun, np.full(self.num_envs, NO_ARM)), info
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
         """Play these arms."""
@@ -104,8 +101,7 @@ class WithHistory(gym.vector.VectorWrapper):
         payoff = mu[copies, arms] + self._offers[copies, arms]
         loss = mu.max(axis=1) - payoff
         _, rewards, terminated, truncated, info = self.env.step(arms)
-        _note_all(self._memories, arms, self.game.n_arms)
-        return self._observe(copies), rewards, terminated, truncated, info | {PAYOFF: payoff, LOSS: loss}
+        return self._observe(copies, arms), rewards, terminated, truncated, info | {PAYOFF: payoff, LOSS: loss}
 
     @property
     def _offers(self) -> Floats:
@@ -113,9 +109,9 @@ class WithHistory(gym.vector.VectorWrapper):
         offers: Floats = self.unwrapped._offers  # type: ignore[attr-defined] # the environment's observations have float32
         return offers
 
-    def _observe(self, which: Integers) -> Floats32:
-        """Let some copies see their rounds; return what all of them see."""
-        game = self.game
-        means = np.ascontiguousarray(game.arrays.arms[:, ArmRow.MEAN])
-        _see_some(which, self._memories, means, game.arrays.plays, self._offers, game.arrays.state["t"], self._seen)
+    def _observe(self, which: Integers, arms: Integers) -> Floats32:
+        """Let some copies see their rounds after the last ``arms`` of all; return what all copies see."""
+        means = np.ascontiguousarray(self.game.arrays.arms[:, ArmRow.MEAN])
+        counts, rounds = self.game.arrays.plays, self.game.arrays.state["t"]
+        _see_some(which, self._memories, arms, means, counts, self._offers, rounds, self._seen)
         return self._seen.astype(np.float32)

@@ -64,7 +64,8 @@ def from_policy(
         raise TypeError(f"function = {short(function)} must be a function from an observation to an action")
     for name in settings:
         known("argument of from_policy", name, SETTINGS)
-    return PolicyPrincipal(n_arms, horizon, functools.partial(_call, function), wrapper, settings)
+    wrappers = [] if wrapper is None else [wrapper]
+    return PolicyPrincipal(n_arms, horizon, functools.partial(_call, function), wrappers, settings)
 
 
 def from_sb3(
@@ -103,12 +104,8 @@ def from_sb3(
     horizon = game_behind(inner).horizon if horizon is None else horizon
     if wrapper is None and seat_of(model) == SEAT:
         return Trained(n_arms, horizon, policy_of(model, sampled=not deterministic))
-    predict = functools.partial(_predict, Shared(model.policy), _normalizer(model), deterministic)
-    if wrapper is not None:
-        return PolicyPrincipal(n_arms, horizon, predict, wrapper, {})
-    settings = {"observation": _observation(inner), "batched": isinstance(inner, gym.vector.VectorEnv)}
-    settings["max_incentive"] = game_behind(inner).max_incentive
-    return PolicyPrincipal(n_arms, horizon, predict, functools.partial(_rewrap, _wrappers(inner)), settings)
+    wrappers, settings = (_wrappers(inner), _settings(inner)) if wrapper is None else ([wrapper], {})
+    return PolicyPrincipal(n_arms, horizon, Shared(model, deterministic), wrappers, settings)
 
 
 def is_model(given: object) -> bool:
@@ -122,9 +119,11 @@ principal_driver.CONVERSIONS.append((is_model, from_sb3))  # so the agent's seat
 def seat_of(model: Any) -> Seat | None:
     """Return the seat that a model plays, if a policy file can hold it; else None."""
     env, layout = model.get_env(), getattr(model.policy, "layout", {})
+    if env is None or model.get_vec_normalize_env() is not None:
+        return None
     for seat, wrapper in ((SEAT, WithBeliefs), (AGENT, WithHistory)):
-        wrapped = env is not None and all(env.env_is_wrapped(wrapper)) and model.get_vec_normalize_env() is None
-        if wrapped and (layout.get("fields"), layout.get("overall")) == (seat.fields, seat.overall):
+        sizes = {"fields": seat.fields, "overall": seat.overall}
+        if sizes.items() <= layout.items() and all(env.env_is_wrapped(wrapper)):
             return seat
     return None
 
@@ -174,10 +173,6 @@ def save(model: Any, path: str | Path, sampled: bool = True) -> None:
 class Offered(Exception):  # noqa: N818 - no error: it brings an offer out of a step
     """The offer that an action stands for."""
 
-    def __init__(self, incentives: Floats) -> None:
-        super().__init__()
-        self.incentives = incentives
-
 
 class Puppet:
     """An agent that plays the arm it is told; without one, it tells what is offered."""
@@ -206,18 +201,18 @@ class PolicyPrincipal(Principal):
         n_arms: number of arms K.
         horizon: rounds T.
         predict: the policy.
-        wrapper: wraps the environment as in training.
+        wrappers: around the environment as in training, the innermost first.
         settings: of the environment; ``batched`` if it is a vector environment.
     """
 
     name = "policy"
 
     def __init__(
-        self, n_arms: int, horizon: int, predict: Predict, wrapper: Wrapper | None, settings: dict[str, Any]
+        self, n_arms: int, horizon: int, predict: Predict, wrappers: list[Wrapper], settings: dict[str, Any]
     ) -> None:
-        self._predict, self._wrapper, self._settings = predict, wrapper, settings
+        self._predict, self._wrappers, self._settings = predict, wrappers, settings
         super().__init__(n_arms, horizon)
-        self._environment(Puppet())  # raises now if the wrapper does not fit
+        self._environment(Puppet())  # raises now if a wrapper does not fit
 
     def rounds(self) -> Rounds:
         """Ask for an action, offer what it stands for, and let the environment repeat the answer."""
@@ -231,7 +226,7 @@ class PolicyPrincipal(Principal):
             try:
                 env.step(action)
             except Offered as offered:
-                incentives = offered.incentives
+                (incentives,) = offered.args
             outcome = yield offer(incentives)
             puppet.arm = int(outcome.plays.argmax())
             theta[puppet.arm] = outcome.sums[puppet.arm]  # rewards are constant there: X is theta
@@ -239,62 +234,53 @@ class PolicyPrincipal(Principal):
 
     def _environment(self, puppet: Puppet) -> Any:
         """Return an environment in which the puppet answers and rewards are constant."""
-        settings = dict(self._settings)
         instance = pa_env.IID(np.zeros(self.n_arms), np.zeros(self.n_arms), "constant")
-        settings |= {"instance": instance, "agent": puppet, "horizon": self.horizon}
+        settings = self._settings | {"instance": instance, "agent": puppet, "horizon": self.horizon}
         if settings.pop("batched", False):
             env: Any = gym.make_vec("PrincipalAgent-v0", 1, autoreset_mode="Disabled", **settings)
         else:
             env = gym.make("PrincipalAgent-v0", **settings)
-        return env if self._wrapper is None else self._wrapper(env)
+        for wrapper in self._wrappers:
+            env = wrapper(env)
+        return env
 
 
 class Shared:
-    """A policy that is not copied with its principal: play does not change it, and torch refuses after an update.
+    """A model of Stable-Baselines3 that copies of a principal share: play does not change it, and torch may refuse.
 
     Args:
-        policy: of Stable-Baselines3.
+        model: a model that has learned.
+        deterministic: play the likeliest actions.
     """
 
-    def __init__(self, policy: Any) -> None:
-        self.policy = policy
+    def __init__(self, model: Any, deterministic: bool) -> None:
+        self.policy, self.deterministic, self.statistics = model.policy, deterministic, None
+        normalize = model.get_vec_normalize_env()
+        if normalize is not None and normalize.norm_obs:
+            mean, scale = normalize.obs_rms.mean.copy(), np.sqrt(normalize.obs_rms.var + normalize.epsilon)
+            self.statistics = mean, scale, normalize.clip_obs
 
     def __deepcopy__(self, _: Any) -> "Shared":
         return self
+
+    def __call__(self, observation: Any, state: Any, begins: bool, rng: np.random.Generator) -> tuple[Any, Any]:
+        """Return an action and the next state; draws come from the principal's randomness."""
+        import torch
+
+        if self.statistics is not None:
+            mean, scale, most = self.statistics
+            observation = np.clip((observation - mean) / scale, -most, most).astype(np.float32)
+        generator = torch.default_generator  # of the CPU alone: torch.manual_seed takes a millisecond
+        before = generator.get_state()
+        generator.manual_seed(int(rng.integers(2**63)))
+        action, state = self.policy.predict(observation, state, np.array([begins]), self.deterministic)
+        generator.set_state(before)
+        return action, state
 
 
 def _call(function: Callable[[Any], Any], observation: Any, *_: Any) -> tuple[Any, None]:
     """Ask a function."""
     return function(observation), None
-
-
-def _predict(
-    shared: Shared, normalize: Any, deterministic: bool, observation: Any, state: Any, begins: bool, rng: Any
-) -> tuple[Any, Any]:
-    """Ask a policy of Stable-Baselines3; its draws come from the principal's randomness."""
-    import torch
-
-    seen = observation if normalize is None else normalize(observation)
-    generator = torch.default_generator  # of the CPU alone: torch.manual_seed takes a millisecond
-    before = generator.get_state()
-    generator.manual_seed(int(rng.integers(2**63)))
-    action, state = shared.policy.predict(seen, state, np.array([begins]), deterministic)
-    generator.set_state(before)
-    return action, state
-
-
-def _normalizer(model: Any) -> Callable[[Any], Any] | None:
-    """Return what a VecNormalize of the model does to observations, as a function that can be pickled, or None."""
-    env = model.get_vec_normalize_env()
-    if env is None or not env.norm_obs:
-        return None
-    mean, scale = env.obs_rms.mean.copy(), np.sqrt(env.obs_rms.var + env.epsilon)
-    return functools.partial(_normalize, mean, scale, env.clip_obs)
-
-
-def _normalize(mean: Floats, scale: Floats, most: float, observation: Any) -> Any:
-    """Normalise an observation as VecNormalize does."""
-    return np.clip((observation - mean) / scale, -most, most).astype(np.float32)
 
 
 def _innermost(env: Any) -> Any:
@@ -309,31 +295,26 @@ def _innermost(env: Any) -> Any:
     return games[0]
 
 
-def _observation(env: Any) -> str:
-    """Return the kind of observation of the environment below all wrappers."""
+def _settings(env: Any) -> dict[str, Any]:
+    """Return the settings of the environment below all wrappers, as :func:`from_policy` takes them."""
     base, game = env.unwrapped, game_behind(env)
     space = getattr(base, "single_observation_space", base.observation_space)
-    return next(name for name in OBSERVATIONS if spaces.View(game, name).space == space)
+    observation = next(name for name in OBSERVATIONS if spaces.View(game, name).space == space)
+    batched = isinstance(env, gym.vector.VectorEnv)
+    return {"observation": observation, "max_incentive": game.max_incentive, "batched": batched}
 
 
-def _wrappers(env: Any) -> list[tuple[type[Any], dict[str, Any]]]:
+def _wrappers(env: Any) -> list[Wrapper]:
     """Return the wrappers that may change observations or actions, the innermost first, with their arguments."""
-    found: list[tuple[type[Any], dict[str, Any]]] = []
+    found: list[Wrapper] = []
     while env is not env.unwrapped:
-        if type(env).__name__ not in PLAIN:
+        wrapper: Any = type(env)
+        if wrapper.__name__ not in PLAIN:
             if hasattr(env, "obs_rms"):
-                raise ValueError(f"{type(env).__name__} keeps statistics of its own: pass wrapper=")
-            names = [name for name in inspect.signature(type(env)).parameters if name != "env"]
-            missing = [name for name in names if not hasattr(env, name)]
-            if missing:
-                raise ValueError(f"{type(env).__name__} does not keep its argument {missing[0]!r}: pass wrapper=")
-            found.insert(0, (type(env), {name: getattr(env, name) for name in names}))
+                raise ValueError(f"{wrapper.__name__} keeps statistics of its own: pass wrapper=")
+            names = [name for name in inspect.signature(wrapper).parameters if name != "env"]
+            if missing := [name for name in names if not hasattr(env, name)]:
+                raise ValueError(f"{wrapper.__name__} does not keep its argument {missing[0]!r}: pass wrapper=")
+            found.insert(0, functools.partial(wrapper, **{name: getattr(env, name) for name in names}))
         env = env.env
     return found
-
-
-def _rewrap(wrappers: list[tuple[type[Any], dict[str, Any]]], env: Any) -> Any:
-    """Put an environment into wrappers."""
-    for wrapper, arguments in wrappers:
-        env = wrapper(env, **arguments)
-    return env

@@ -205,8 +205,7 @@ class WithBeliefs(gym.vector.VectorWrapper):
         for i in begun:
             self._memories[i] = fresh_memory(self.game.n_arms, self.particles, self._rng)
             self._memories[i, ParticleEntry.HORIZON] = self.game.horizon
-        self._observe(begun, np.full(self.num_envs, NO_ARM), np.zeros(self.num_envs))
-        return self._seen(), info
+        return self._observe(begun, np.full(self.num_envs, NO_ARM), np.zeros(self.num_envs)), info
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
         """Offer these prices."""
@@ -216,16 +215,12 @@ class WithBeliefs(gym.vector.VectorWrapper):
         _, rewards, terminated, truncated, info = self.env.step(offers)
         self._memories[:, ParticleEntry.TIME] += 1.0
         self._memories[:, LAYOUT.place("offered", self.game.n_arms)] = offers
-        self._observe(copies, info["arm"], info["reward"])
-        return self._seen(), rewards, terminated, truncated, info
+        return self._observe(copies, info["arm"], info["reward"]), rewards, terminated, truncated, info
 
-    def _observe(self, which: Integers, arms: Integers, rewards: Floats) -> None:
-        """Let some copies take in their last rounds; ``arms`` and ``rewards`` are those of all copies."""
+    def _observe(self, which: Integers, arms: Integers, rewards: Floats) -> Floats32:
+        """Let some copies take in their last rounds, given the arms and rewards of all; return what all copies see."""
         sums = np.ascontiguousarray(self.game.arrays.arms[:, PRINCIPAL_SUM])
         _observe_some(which, self._memories, self.game.plays, sums, arms, rewards, self._sights)
-
-    def _seen(self) -> Floats32:
-        """The observations of all copies."""
         seen: Floats32 = self._sights.seen.astype(np.float32)
         if not self.privileged:
             return seen
