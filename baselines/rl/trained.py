@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from baselines.principal import Principal, Rounds, follow
-from baselines.rl.view import RUNGS, SEAT, Sight, observe
+from baselines.rl.view import RUNGS, SEAT, Field, observe
 from baselines.scripted.ours.particle_filter import (
     Draw,
     ParticleEntry,
@@ -38,16 +38,16 @@ def trained_rule() -> Rule:
     """The rule; ``memory`` comes from :meth:`Trained.memory`."""
 
     def rule(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
-        beliefs, size = particle_beliefs(memory, offer.size), particle_memory_size(memory, offer.size)
-        prices = memory[size : size + RUNGS * offer.size].reshape(RUNGS, offer.size)
-        network = memory[size + prices.size :]
+        beliefs = particle_beliefs(memory, offer.size)
+        network = memory[particle_memory_size(memory, offer.size) :]
         net = network_in(network, offer.size)
-        observe(memory, plays, sums, arm, reward, Sight(net.seen, prices))
+        observe(memory, plays, sums, arm, reward, net.seen)
         decide(net)
         action = pick(network, net, number(round_key(memory), beliefs, Draw.ACTION, 0))
         target, rung = action // RUNGS, action % RUNGS
         for a in range(offer.size):
-            offer[a] = beliefs.offered[a] = prices[rung, a] if a == target else 0.0
+            price = net.seen[(Field.PRICE + rung) * offer.size + a]
+            offer[a] = beliefs.offered[a] = price if a == target else 0.0
         memory[ParticleEntry.TIME] += 1.0
         return target
 
@@ -81,10 +81,10 @@ class Trained(Principal):
         yield follow(trained_rule(), self.memory(), self.horizon)
 
     def memory(self) -> Floats:
-        """The rule's memory before the first round: of the beliefs, the prices and the network."""
+        """The rule's memory before the first round: of the beliefs and the network."""
         beliefs = fresh_memory(self.n_arms, self.particles, self.rng)
         beliefs[ParticleEntry.HORIZON] = self.horizon
-        return np.concatenate([beliefs, np.zeros(RUNGS * self.n_arms), self._network])
+        return np.concatenate([beliefs, self._network])
 
 
 def load(path: str | Path, n_arms: int, horizon: int) -> Trained:

@@ -12,7 +12,7 @@ nothing is one of the actions. The same functions serve training (:class:`WithBe
 
 import math
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -74,15 +74,8 @@ SEAT = Seat("principal", FIELDS, OVERALL, RUNGS)
 PRIVILEGED = (ArmRow.MU, ArmRow.THETA, ArmRow.MEAN)  # what a critic may be shown of each arm
 
 
-class Sight(NamedTuple):
-    """Room for what is seen."""
-
-    seen: Any  # (FIELDS K + OVERALL,)
-    prices: Any  # (RUNGS, K)
-
-
 @compiled
-def observe(memory: Any, plays: Any, sums: Any, arm: int, reward: float, sight: Sight) -> None:
+def observe(memory: Any, plays: Any, sums: Any, arm: int, reward: float, seen: Any) -> None:
     """Take in the answer to the last offer, and write what there is to see.
 
     Args:
@@ -91,17 +84,18 @@ def observe(memory: Any, plays: Any, sums: Any, arm: int, reward: float, sight: 
         sums: of the rewards X (K,), likewise.
         arm: of the last round, or NO_ARM before the first.
         reward: X of the last round.
-        sight: where to write.
+        seen: (FIELDS K + OVERALL,), output.
     """
-    beliefs = particle_beliefs(memory, plays.size)
+    K = plays.size
+    beliefs = particle_beliefs(memory, K)
     if arm >= 0:
         update(memory, beliefs, plays, arm)
     favourites(beliefs)
-    see_game(memory, beliefs, sight.seen[FIELDS * plays.size :])
-    for a in range(plays.size):
-        see_arm(beliefs, a, plays[a], (sums[a] + 1.0) / (plays[a] + 2.0), sight)
-        sight.seen[Field.PLAYED * plays.size + a] = 1.0 if a == arm else 0.0
-    sight.seen[FIELDS * plays.size + Overall.REWARD] = reward
+    see_game(memory, beliefs, seen[FIELDS * K :])
+    for a in range(K):
+        see_arm(beliefs, a, plays[a], (sums[a] + 1.0) / (plays[a] + 2.0), seen)
+        seen[Field.PLAYED * K + a] = 1.0 if a == arm else 0.0
+    seen[FIELDS * K + Overall.REWARD] = reward
 
 
 @compiled
@@ -120,10 +114,9 @@ def see_game(memory: Any, beliefs: Beliefs, seen: Any) -> None:
 
 
 @compiled
-def see_arm(beliefs: Beliefs, a: int, plays: int, estimate: float, sight: Sight) -> None:
+def see_arm(beliefs: Beliefs, a: int, plays: int, estimate: float, seen: Any) -> None:
     """Write the fields of arm ``a`` and its prices, and add its part to ``UNPAID``."""
     K, P = beliefs.means.shape
-    seen = sight.seen
     best = zero = mean = 0.0
     for p in range(P):
         beliefs.costs[p] = cost(beliefs, a, p)
@@ -136,9 +129,7 @@ def see_arm(beliefs: Beliefs, a: int, plays: int, estimate: float, sight: Sight)
     seen[Field.ZERO * K + a] = zero
     seen[Field.BELIEF * K + a] = mean
     seen[FIELDS * K + Overall.UNPAID] += best * estimate
-    set_prices(beliefs, sight.prices[:, a])
-    for rung in range(RUNGS):
-        seen[(Field.PRICE + rung) * K + a] = sight.prices[rung, a]
+    set_prices(beliefs, seen[Field.PRICE * K + a : FIELDS * K : K])
 
 
 @compiled
@@ -164,10 +155,10 @@ def set_prices(beliefs: Beliefs, prices: Any) -> None:
 
 
 @compiled
-def _observe_some(which: Any, memories: Any, plays: Any, sums: Any, arms: Any, rewards: Any, sights: Sight) -> None:
+def _observe_some(which: Any, memories: Any, plays: Any, sums: Any, arms: Any, rewards: Any, seen: Any) -> None:
     """Do what :func:`observe` does for the copies ``which``, with arrays that have a row for each copy."""
     for i in which:
-        observe(memories[i], plays[i], sums[i], arms[i], rewards[i], Sight(sights.seen[i], sights.prices[i]))
+        observe(memories[i], plays[i], sums[i], arms[i], rewards[i], seen[i])
 
 
 class WithBeliefs(gym.vector.VectorWrapper):
@@ -194,7 +185,7 @@ class WithBeliefs(gym.vector.VectorWrapper):
         self.observation_space = batch_space(self.single_observation_space, n)
         self._rng = np.random.default_rng()
         self._memories = np.zeros((n, fresh_memory(k, self.particles, self._rng).size))
-        self._sights = Sight(np.zeros((n, FIELDS * k + OVERALL)), np.zeros((n, RUNGS, k)))
+        self._seen = np.zeros((n, FIELDS * k + OVERALL))
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, Any]:
         """Begin episodes as the environment does; its seeds are those of the particles too."""
@@ -209,19 +200,19 @@ class WithBeliefs(gym.vector.VectorWrapper):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, Any]:
         """Offer these prices."""
-        arms, rungs = np.divmod(integers("action", actions, self.num_envs, RUNGS * self.game.n_arms), RUNGS)
-        copies = np.arange(self.num_envs)
-        offers = one_hot(self.game, arms, self._sights.prices[copies, rungs, arms])
+        k, copies = self.game.n_arms, np.arange(self.num_envs)
+        arms, rungs = np.divmod(integers("action", actions, self.num_envs, RUNGS * k), RUNGS)
+        offers = one_hot(self.game, arms, self._seen[copies, (Field.PRICE + rungs) * k + arms])
         _, rewards, terminated, truncated, info = self.env.step(offers)
         self._memories[:, ParticleEntry.TIME] += 1.0
-        self._memories[:, LAYOUT.place("offered", self.game.n_arms)] = offers
+        self._memories[:, LAYOUT.place("offered", k)] = offers
         return self._observe(copies, info["arm"], info["reward"]), rewards, terminated, truncated, info
 
     def _observe(self, which: Integers, arms: Integers, rewards: Floats) -> Floats32:
         """Let some copies take in their last rounds, given the arms and rewards of all; return what all copies see."""
         sums = np.ascontiguousarray(self.game.arrays.arms[:, PRINCIPAL_SUM])
-        _observe_some(which, self._memories, self.game.plays, sums, arms, rewards, self._sights)
-        seen: Floats32 = self._sights.seen.astype(np.float32)
+        _observe_some(which, self._memories, self.game.plays, sums, arms, rewards, self._seen)
+        seen: Floats32 = self._seen.astype(np.float32)
         if not self.privileged:
             return seen
         _ = self.game.means  # refreshes those of agents in Python

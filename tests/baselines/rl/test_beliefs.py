@@ -4,7 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from baselines.rl.view import FIELDS, OVERALL, QUANTILES, RUNGS, Field, Overall, Sight, WithBeliefs, observe
+from baselines.rl.view import FIELDS, OVERALL, QUANTILES, RUNGS, Field, Overall, WithBeliefs, observe
 from baselines.scripted.ours.particle_filter import LAYOUT, ParticleEntry, fresh_memory
 from pa_env.kernel.layout import NO_ARM
 from pa_env.wrappers import ForLearning
@@ -24,10 +24,10 @@ def test_a_view_says_what_the_particles_say() -> None:
     own = LAYOUT.arrays(memory, K)
     own.means[:] = rng.random((K, P)) * (rng.random((K, P)) < 0.8)
     own.weights[:] = rng.dirichlet(np.ones(P))
-    sight = Sight(np.full(FIELDS * K + OVERALL, np.nan), np.full((RUNGS, K), np.nan))
+    seen = np.full(FIELDS * K + OVERALL, np.nan)
     plays, sums = np.array([4, 0, 5]), np.array([3.0, 0.0, 1.0])
-    observe(memory, plays, sums, NO_ARM, 0.5, sight)
-    fields, overall = sight.seen[: FIELDS * K].reshape(FIELDS, K), sight.seen[FIELDS * K :]
+    observe(memory, plays, sums, NO_ARM, 0.5, seen)
+    fields, overall = seen[: FIELDS * K].reshape(FIELDS, K), seen[FIELDS * K :]
     favourite = own.means.argmax(axis=0)
     estimates = (sums + 1) / (plays + 2)
     for a in range(K):
@@ -41,8 +41,7 @@ def test_a_view_says_what_the_particles_say() -> None:
         assert fields[Field.ZERO, a] == pytest.approx(own.weights[own.means[a] == 0].sum())
         assert fields[Field.BELIEF, a] == pytest.approx(own.weights @ own.means[a])
         for rung, level in enumerate(QUANTILES):
-            price = sight.prices[rung, a]
-            assert fields[Field.PRICE + rung, a] == price
+            price = fields[Field.PRICE + rung, a]
             assert own.weights[costs <= price + 1e-12].sum() >= level - 1e-12
             assert own.weights[costs < price - 1e-8].sum() < level
     assert overall[Overall.REWARD] == 0.5

@@ -18,7 +18,7 @@ import pytest
 import baselines
 from baselines import rl
 from baselines.rl.trained import Trained
-from baselines.rl.view import FIELDS, OVERALL, RUNGS, SEAT, WithBeliefs
+from baselines.rl.view import FIELDS, OVERALL, RUNGS, SEAT, Field, WithBeliefs
 from baselines.scripted.ours.particle_filter import LAYOUT, MARGIN, Draw, ParticleEntry
 from pa_env.kernel.draws import draw, uniform
 from pa_env.network import NETWORK, Network, decide, draw_action
@@ -32,13 +32,7 @@ WIDTH = 8
 
 def network_in(memory: Any, n_arms: int) -> Network:
     """The network in the memory of a trained principal."""
-    return NETWORK.arrays(memory[LAYOUT.size(memory, n_arms) + RUNGS * n_arms :], n_arms)
-
-
-def prices_in(memory: Any, n_arms: int) -> Any:
-    """The prices (RUNGS, n_arms) there."""
-    start = LAYOUT.size(memory, n_arms)
-    return memory[start : start + RUNGS * n_arms].reshape(RUNGS, n_arms)
+    return NETWORK.arrays(memory[LAYOUT.size(memory, n_arms) :], n_arms)
 
 
 def write(path: Path, policy: Policy) -> None:
@@ -109,7 +103,7 @@ def test_the_rule_sees_and_plays_what_the_network_was_trained_on(agent: str, sam
             action = draw_action(net.logits.ravel(), uniform(np.uint64(key), Draw.ACTION * 16 + 1))
         rungs.add(action % RUNGS)
         assert np.flatnonzero(offer).tolist() in ([], [action // RUNGS])
-        assert offer[action // RUNGS] == prices_in(memory, k)[action % RUNGS, action // RUNGS]
+        assert offer[action // RUNGS] == net.seen[(Field.PRICE + action % RUNGS) * k + action // RUNGS]
         seen, _, _, _, info = envs.step([action])
         principal.observe(int(info["arm"][0]), float(info["reward"][0]))
     assert len(rungs) > 1
