@@ -41,6 +41,7 @@ from pa_env.own_functions import (
     guarded_paid_learn,
     n_parameters,
     out_of_bounds_told,
+    refuse_no_arm,
 )
 
 ARGUMENTS = {
@@ -116,7 +117,8 @@ class CompiledAgent:
 
     def __repr__(self) -> str:
         """The call that makes it, with the names of its functions."""
-        return f"CompiledAgent({self.choose.__name__}, {self.learn.__name__}, memory={self.memory!r})"
+        name = "" if self.name == type(self).__name__ else f", name={self.name!r}"
+        return f"CompiledAgent({self.choose.__name__}, {self.learn.__name__}, memory={self.memory!r}{name})"
 
     def __reduce__(self) -> Any:
         """Pickle the functions by name; they are compiled again where the agent is loaded."""
@@ -190,18 +192,14 @@ kept = functools.cache(compile_own)  # for functions of this package, and of age
 
 def _compile(argument: str, function: Any, trusted: bool) -> Any:
     """What :func:`compile_own` returns, compiled."""
-    signatures, what = (
-        (LEARN, LEARN_PAID) if argument == "learn" else (CHOOSE,),
-        f"must be a function {ARGUMENTS[argument]}",
-    )
+    signatures = (LEARN, LEARN_PAID) if argument == "learn" else (CHOOSE,)
     signature = next((each for each in signatures if len(each.args) == n_parameters(function)), None)
     if signature is None:
-        raise TypeError(f"{argument} = {short(function)} {what}")
+        raise TypeError(f"{argument} = {short(function)} must be a function {ARGUMENTS[argument]}")
+    if argument != "learn":
+        refuse_no_arm(function, "one")
     guard = {CHOOSE: guarded_choice, LEARN: guarded_learn, LEARN_PAID: guarded_paid_learn}[signature]
-    try:
-        made = compile_function(function, signature.args, None if trusted else guard)
-    except TypeError as error:
-        raise TypeError(f"{argument} {what}: {error}") from None
+    made = compile_function(function, signature.args, None if trusted else guard)
     (found,) = made.nopython_signatures
     if numba.types.unliteral(found.return_type) != signature.return_type:
         remedy = "it must return nothing" if argument == "learn" else "it must return an arm's index, np.int64(arm)"

@@ -1,5 +1,6 @@
 """Users' functions for the compiled game: how they are compiled, and what they are told when they can't be."""
 
+import builtins
 import dis
 import inspect
 import random
@@ -28,7 +29,8 @@ NUMPY_ARRAYS = re.compile(r"Function\(<(?:built-in )?function (zeros|empty|ones|
 
 OUT_OF_BOUNDS = NO_ARM - 2  # in place of an arm: the function left the bounds of its arrays
 NO_OFFER = -np.inf  # in place of the first incentive: the rule did
-EMPTY = object()  # in place of the value of a variable that has none yet
+EMPTY, UNDEFINED = object(), object()  # in place of the value of a variable that has none yet, and of no variable
+GENERATORS = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
 Guard = Callable[[Any], Callable[..., Any]]
 
 
@@ -124,6 +126,20 @@ def sentence(text: str, function: Callable[..., Any]) -> str:
     return f"{where}is not possible in compiled code ({lines[0] if lines else text})"
 
 
+def refuse_no_arm(function: Callable[..., Any], arm: str) -> None:
+    """Raise if a function that must return an arm may return None; ``arm`` is what the message calls it."""
+    line, before = function.__code__.co_firstlineno, None
+    for instruction in dis.get_instructions(function):
+        line = getattr(instruction.positions, "lineno", None) or line
+        constant = instruction if instruction.opname == "RETURN_CONST" else before
+        nothing = constant is not None and constant.opname.endswith("_CONST") and constant.argval is None
+        if instruction.opname.startswith("RETURN_") and nothing:
+            raise TypeError(
+                f"{function.__name__} can't be compiled: line {line} ends it without an arm; return {arm} on every path"
+            )
+        before = instruction
+
+
 def refuse_randomness(function: Callable[..., Any]) -> None:
     """Raise if a function, or a function that it calls, draws from a generator that no seed of the game reaches."""
     left, seen = [function], set()
@@ -139,6 +155,8 @@ def refuse_randomness(function: Callable[..., Any]) -> None:
                     f"{function.__name__} can't be compiled: line {line} uses {name}, which has no value yet; define it"
                     " above the function"
                 )
+            if value is UNDEFINED:
+                raise TypeError(f"{function.__name__} can't be compiled: line {line} uses {name}, which is not defined")
             if _is_random(value):
                 raise TypeError(
                     f"{function.__name__} can't be compiled: line {line} draws from a global generator, which no seed"
@@ -150,7 +168,8 @@ def refuse_randomness(function: Callable[..., Any]) -> None:
 def _loaded(function: Any) -> Iterator[tuple[str, Any, int]]:
     """What a function, and functions inside it, take from outside: names, what they stand for, and lines.
 
-    Attributes of modules and classes are looked up too; a variable that has no value yet stands for EMPTY.
+    Attributes of modules and classes are looked up too; a variable that has no value yet stands for EMPTY, a name that
+    is not defined for UNDEFINED.
     """
     around = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for code in codes(function.__code__):
@@ -163,7 +182,7 @@ def _loaded(function: Any) -> Iterator[tuple[str, Any, int]]:
                 continue
             value = None
             if instruction.opname == "LOAD_GLOBAL":
-                value = function.__globals__.get(name)
+                value = function.__globals__.get(name, getattr(builtins, name, UNDEFINED))
             elif instruction.opname == "LOAD_DEREF" and name in around:
                 try:
                     value = around[name].cell_contents
@@ -176,9 +195,9 @@ def _loaded(function: Any) -> Iterator[tuple[str, Any, int]]:
 
 
 def _is_random(value: Any) -> bool:
-    """True if a value is a module of generators, or something from one."""
+    """True if a value is a module of generators, a generator, or a method of one."""
     owner = getattr(value, "__self__", None)
-    return value is random or value is np.random or isinstance(owner, random.Random | np.random.RandomState)
+    return value is random or value is np.random or isinstance(value, GENERATORS) or isinstance(owner, GENERATORS)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from pa_env.kernel.draws import uniform as uniform_at
 from pa_env.kernel.episodes import RULE
 from pa_env.kernel.hold import count_round
 from pa_env.kernel.layout import NO_ARM, Floats, Stop
-from pa_env.own_functions import compile_function, guarded_rule, n_parameters, out_of_bounds_told
+from pa_env.own_functions import compile_function, guarded_rule, n_parameters, out_of_bounds_told, refuse_no_arm
 
 Rule = Callable[..., int]
 # By rule, and as long as it is kept: its address, and for which numbers of arms and sizes of memory it was checked.
@@ -54,6 +54,7 @@ def compile_rule(function: Rule, *, trusted: bool = False) -> Rule:
         raise TypeError(
             f"rule = {short(function)} must be a function rule(memory, plays, sums, arm, reward, offer) -> target"
         )
+    refuse_no_arm(function, "an arm, or NO_ARM,")
     rule: Rule = compile_function(function, RULE, None if trusted else guarded_rule)
     if trusted:
         _trusted.add(rule)

@@ -398,6 +398,10 @@ def too_few(memory: Any, means: Any) -> int:
     return 0
 
 
+def answers_nothing(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> None:
+    memory[0] = t
+
+
 def writes_beyond(memory: Any, means: Any, counts: Any, arm: int, reward: float) -> None:
     memory[counts.size] = reward
 
@@ -408,7 +412,8 @@ def writes_beyond(memory: Any, means: Any, counts: Any, arm: int, reward: float)
         (returns_a_float, "returns float64: it must return an arm's index"),
         (returns_nan, "returns float64: it must return an arm's index"),
         (writes, "writes to a read-only argument"),
-        (allocates, "makes an array"),
+        (allocates, r"^allocates can't be compiled: line \d+ makes an array"),
+        (answers_nothing, r"^answers_nothing can't be compiled: line \d+ ends it without an arm; return one on every"),
         (too_few, r"must be a function choose\(memory, means, counts, offer, t, u\)"),
         (3, r"choose = 3 must be a function choose\(memory"),
     ],

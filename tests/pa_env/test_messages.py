@@ -133,6 +133,39 @@ def draws_by_a_helper(memory: Any, plays: Any, sums: Any, arm: int, reward: floa
     return 0
 
 
+GENERATORS: Any = ModuleType("generators")
+GENERATORS.new, GENERATORS.old, GENERATORS.plain = np.random.default_rng(), np.random.RandomState(), random.Random()
+generator = GENERATORS.new
+
+
+def draws_from_a_generator(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = generator.random()
+    return 0
+
+
+def draws_from_a_random_state(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = GENERATORS.old.random_sample()
+    return 0
+
+
+def draws_from_a_plain_generator(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = GENERATORS.plain.random()
+    return 0
+
+
+def ends_without_an_arm(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> None:
+    offer[0] = 0.5
+
+
+def ends_without_an_arm_at_times(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> Any:
+    return arm if arm > 0 else None
+
+
+def uses_an_unknown_name(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
+    offer[0] = half  # type: ignore[name-defined] # noqa: F821
+    return 0
+
+
 def draws_nothing(memory: Any, plays: Any, sums: Any, arm: int, reward: float, offer: Any) -> int:
     """Uses functions of the same names as generators, and of this package."""
     offer[0] = np.floor(HELPERS.random(3)) + rules.uniform(memory, 0, 1)
@@ -146,6 +179,12 @@ def draws_nothing(memory: Any, plays: Any, sums: Any, arm: int, reward: float, o
         (makes_an_array, "makes an array"),
         (draws_from_numpy, "draws from a global generator"),
         (draws_from_python, "draws from a global generator"),
+        (draws_from_a_generator, "draws from a global generator"),
+        (draws_from_a_random_state, "draws from a global generator"),
+        (draws_from_a_plain_generator, "draws from a global generator"),
+        (ends_without_an_arm, "ends it without an arm; return an arm, or NO_ARM, on every path"),
+        (ends_without_an_arm_at_times, "ends it without an arm; return an arm, or NO_ARM, on every path"),
+        (uses_an_unknown_name, "uses half, which is not defined"),
     ],
 )
 def test_a_rule_that_cannot_be_compiled_is_told_its_line_and_the_limit(rule: Any, limit: str) -> None:
