@@ -12,6 +12,7 @@ the address of a compiled function (:func:`code_address`).
 import functools
 import gc
 import hashlib
+import multiprocessing
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -218,22 +219,30 @@ def compile_silently() -> None:
     _explained = True
 
 
+def _read_by_a_user() -> bool:
+    """Return whether stderr is a terminal or a notebook of this process, which is no worker of another."""
+    stream = sys.stderr
+    if stream is None or multiprocessing.parent_process() is not None:
+        return False
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel.")
+
+
 @contextmanager
 def compilation() -> Iterator[None]:
-    """While something is compiled: no garbage is collected, and after two seconds a terminal is told so, once."""
+    """While something is compiled: no garbage is collected, and after two seconds the user is told so, once."""
 
     def explain() -> None:
         global _explained
         _explained = True
         print(
-            "pa_env: compiling the game for this machine, some 10 seconds for each kind of agent; kept for the next"
+            "pa_env: compiling the game for this machine, some ten seconds for each kind of agent; kept for the next"
             f" time in {cache_folder()}",
             file=sys.stderr,
         )
 
     timer = threading.Timer(PATIENCE, explain)
     timer.daemon = True
-    if not _explained and sys.stderr is not None and sys.stderr.isatty():
+    if not _explained and _read_by_a_user():
         timer.start()
     collects = gc.isenabled()
     gc.disable()

@@ -2,7 +2,9 @@
 
 import gc
 import importlib.util
+import io
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -430,17 +432,40 @@ def test_without_the_option_nrt_it_is_left_out(monkeypatch: pytest.MonkeyPatch) 
     assert compiling._supported({"nogil": True, "_nrt": False}) == {"nogil": True}
 
 
-@pytest.mark.parametrize(("terminal", "slow"), [(True, True), (True, False), (False, True)])
-def test_a_terminal_is_told_once_that_compiling_takes_time(
-    terminal: bool, slow: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Notebook(io.StringIO):
+    """Stands in for the stream of a notebook's kernel, which is no terminal."""
+
+    __module__ = "ipykernel.iostream"
+
+
+@pytest.mark.parametrize(
+    ("stream", "slow", "worker", "told"),
+    [
+        (Terminal, True, False, 1),
+        (Notebook, True, False, 1),
+        (Terminal, False, False, 0),
+        (io.StringIO, True, False, 0),
+        (Terminal, True, True, 0),
+        (Notebook, True, True, 0),
+    ],
+)
+def test_who_is_told_once_that_compiling_takes_time(
+    stream: type[io.StringIO], slow: bool, worker: bool, told: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiling, "_explained", False)
     monkeypatch.setattr(compiling, "PATIENCE", 0.01 if slow else 60.0)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(sys, "stderr", stream())
+    if worker:
+        monkeypatch.setattr(multiprocessing, "parent_process", multiprocessing.current_process)
     for _ in range(2):
         with compiling.compilation():
             time.sleep(0.2)
-    assert capsys.readouterr().err.count("compiling") == (terminal and slow)
+    assert sys.stderr.getvalue().count("compiling") == told  # type: ignore[attr-defined]
 
 
 def test_numba_is_bounded_above() -> None:
