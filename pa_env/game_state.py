@@ -296,11 +296,11 @@ class GameState:
         if self.rounds_played >= self.horizon:
             raise ResetNeeded(f"the game ended after horizon = {self.horizon} rounds: call reset() to play another")
 
-    def check_offers(self, offers: Floats) -> None:
-        """Raise unless every entry of ``offers`` is a number from 0 to max_incentive."""
+    def check_offers(self, offers: Floats, what: str = "incentives") -> None:
+        """Raise unless every entry of ``offers``, called ``what``, is a number from 0 to max_incentive."""
         bad = _FIND_BAD(offers, self.max_incentive)
         if bad >= 0:
-            raise checks.bad_offer("incentives", offers, bad, self.max_incentive)
+            raise checks.bad_offer(what, offers, bad, self.max_incentive)
 
     def _check_single(self) -> None:
         if self.copies != 1:

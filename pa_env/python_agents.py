@@ -24,7 +24,7 @@ def takes_paid(agent: Agent) -> bool:
     told = "paid" in signature.parameters or not _binds(signature, 2)
     if not _binds(signature, 3 if told else 2):
         raise TypeError(
-            f"agent = {short(agent)} has learn{signature}, but must have learn(arm, reward) or learn(arm, reward, paid)"
+            f"{type(agent).__name__} has learn{signature}, but must have learn(arm, reward) or learn(arm, reward, paid)"
         )
     return told
 
@@ -75,13 +75,12 @@ class PythonAgents:
                 return
         elif means is MISSING:
             raise TypeError(
-                f"agent = {short(agent)} has no means: reset() must set {self.n_arms} finite numbers, its beliefs"
+                f"{type(agent).__name__} has no means: reset() must set {self.n_arms} finite numbers, its beliefs"
             )
-        means = numbers("agent.means", means)
+        what = f"{type(agent).__name__}.means"
+        means = numbers(what, means)
         if means.shape != into.shape or not np.isfinite(means).all():
-            raise ValueError(
-                f"agent.means = {short(means)} must be {self.n_arms} finite numbers, a belief about each arm"
-            )
+            raise ValueError(f"{what} = {short(means)} must be {self.n_arms} finite numbers, a belief about each arm")
         into[:] = means
 
     def choose(self, offers: Floats, forced: Integers, playing: Sequence[int]) -> Integers:
@@ -91,7 +90,7 @@ class PythonAgents:
             if arms[i] < 0:
                 arm = self.agents[i].choose(offers[i].copy())
                 if type(arm) is not int or not 0 <= arm < self.n_arms:
-                    arm = arm_index("agent.choose(incentives)", arm, self.n_arms)
+                    arm = arm_index(f"{type(self.agents[i]).__name__}.choose(incentives)", arm, self.n_arms)
                 arms[i] = arm
         return arms
 
@@ -108,12 +107,10 @@ class PythonAgents:
         for i, agent in enumerate(self.agents):
             tell = getattr(agent, "choice_probabilities", None)
             if tell is None:
-                raise ValueError(f"agent = {short(agent)} has no method choice_probabilities(incentives): add one")
-            law = numbers("agent.choice_probabilities(incentives)", tell(offers[i].copy()))
+                raise ValueError(f"{type(agent).__name__} has no method choice_probabilities(incentives): add one")
+            what = f"{type(agent).__name__}.choice_probabilities(incentives)"
+            law = numbers(what, tell(offers[i].copy()))
             if law.shape != (self.n_arms,) or not (law >= 0.0).all() or abs(law.sum() - 1.0) > 1e-9:
-                raise ValueError(
-                    f"agent.choice_probabilities(incentives) = {short(law)} must be {self.n_arms} probabilities that"
-                    " sum to 1"
-                )
+                raise ValueError(f"{what} = {short(law)} must be {self.n_arms} probabilities that sum to 1")
             laws[i] = law
         return laws

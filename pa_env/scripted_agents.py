@@ -345,6 +345,7 @@ class Agent(Protocol):
         """
 
 
+SPECS: list[Callable[[str], "AgentLike"]] = []  # what makes an agent of a spec, from packages that add it
 AgentLike = str | os.PathLike[str] | ScriptedAgent | CompiledAgent | Agent | type[Agent]  # what ``agent=`` takes
 
 
@@ -384,7 +385,13 @@ def resolve(agent: AgentLike) -> ScriptedAgent | CompiledAgent | Agent:
     if isinstance(agent, os.PathLike):
         agent = os.fspath(agent)
     if isinstance(agent, str):
-        return load_agent(agent) if agent.endswith(POLICY) else make_agent(agent)
+        if agent.endswith(POLICY):
+            return load_agent(agent)
+        if not ("," in agent or ":" in agent):
+            return make_agent(agent)
+        if not SPECS:
+            raise ValueError(f"agent = {short(agent)} is a spec: import baselines, which makes an agent of it")
+        return resolve(SPECS[0](agent))
     # `means` may be set by reset only: the game looks for it then.
     missing = [name for name in ("reset", "choose", "learn") if not callable(getattr(agent, name, None))]
     if isinstance(agent, ScriptedAgent | CompiledAgent) or not missing:

@@ -33,7 +33,7 @@ from pa_env.checks import copy_seeds, integers, known, short
 from pa_env.envs import spaces
 from pa_env.envs.principal_driver import PrincipalDriver, PrincipalLike
 from pa_env.envs.render import MODES, Viewer
-from pa_env.envs.scalar import Info, instance_option
+from pa_env.envs.scalar import OPTIONS, Info, instance_option
 from pa_env.game import Game, GameSettings, game_of
 from pa_env.kernel.layout import (
     AGENT_REWARD,
@@ -93,7 +93,7 @@ class SeatVectorEnv(gym.vector.VectorEnv[Floats32, Any, NDArray[Any]]):
             options: ``{"instance": ...}`` fixes the instance; ``{"reset_mask": mask}`` resets only the copies in a
                 mask (N,) of booleans.
         """
-        instance = instance_option(options, ("instance", "reset_mask"))
+        instance = instance_option(options, OPTIONS)
         which = self._mask((options or {}).get("reset_mask"))
         self._begin(which, copy_seeds(seed, self.num_envs), instance)
         return self._observe(), self._known(which)

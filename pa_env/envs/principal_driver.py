@@ -1,6 +1,7 @@
 """The principal behind the agent's seat: a scripted principal, a function, or random offers."""
 
 import copy
+import os
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
@@ -29,8 +30,13 @@ class OfferMaker(Protocol):
         """Observe the arm that was played and the principal's reward X."""
 
 
+def lacks(given: object) -> list[str]:
+    """Return the methods of an OfferMaker that an object, or objects of a class, does not have."""
+    return [name for name in ("reset", "offer", "observe") if not callable(getattr(given, name, None))]
+
+
 Policy = Callable[[Floats32], ArrayLike]  # from the principal's summary observation to an offer
-PrincipalLike = OfferMaker | Policy | str | type | None  # what ``principal=`` takes
+PrincipalLike = OfferMaker | Policy | str | os.PathLike[str] | type | None  # what ``principal=`` takes
 # More that it takes, from packages that add it: a test, and a function of what is given, n_arms= and horizon=.
 CONVERSIONS: list[tuple[Callable[[Any], bool], Callable[..., OfferMaker]]] = []
 
@@ -71,8 +77,11 @@ class PrincipalDriver:
     def __init__(self, game: Game, principal: PrincipalLike) -> None:
         self.game = game
         self._principals: list[OfferMaker] = []  # one for each copy; none: random offers
+        self._what = "the principal's offer"  # in messages
         if principal is None:
             return
+        if isinstance(principal, os.PathLike):
+            principal = os.fspath(principal)
         for converts, convert in CONVERSIONS:
             if converts(principal):
                 principal = convert(principal, n_arms=game.n_arms, horizon=game.horizon)
@@ -81,15 +90,18 @@ class PrincipalDriver:
                 f"principal = {checks.short(principal)} is a name or a class: import baselines, which makes a principal"
                 " of it, or pass an object"
             )
-        if all(callable(getattr(principal, name, None)) for name in ("reset", "offer", "observe")):
+        missing = lacks(principal)
+        if not missing:
             maker = cast(OfferMaker, principal)
+            self._what = f"{type(maker).__name__}.offer()"
             self._principals = [maker, *(copy.deepcopy(maker) for _ in range(game.copies - 1))]
         elif callable(principal):
             self._principals = [PolicyPrincipal(game, i, principal) for i in range(game.copies)]
         else:
             raise TypeError(
-                f"principal = {checks.short(principal)} must have reset, offer and observe, or be a function from the"
-                " principal's observation to an offer, or None for random offers"
+                f"principal = {checks.short(principal)} must be an object with reset, offer and observe, a function"
+                " from the principal's observation to an offer, None for random offers, or, once baselines is imported,"
+                f" a name, a spec, a class or a model; it lacks {', '.join(missing)}"
             )
 
     def begin(self, which: Flags) -> None:
@@ -112,6 +124,6 @@ class PrincipalDriver:
             offers[~running] = 0.0
             return offers
         for i in np.flatnonzero(running).tolist():
-            offers[i] = checks.offers("the principal's offer", self._principals[i].offer(), (1, game.n_arms))
-        game.check_offers(offers)
+            offers[i] = checks.offers(self._what, self._principals[i].offer(), (1, game.n_arms))
+        game.check_offers(offers, self._what)
         return offers

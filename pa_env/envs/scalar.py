@@ -46,17 +46,25 @@ from pa_env.kernel.layout import AGENT_REWARD, Floats, Floats32, Integers, round
 
 Info = dict[str, Any]
 ONE = np.ones(1, np.bool_)
+OPTIONS = ("instance", "reset_mask")  # of a reset; batched environments take both
 
 
 def instance_option(options: Any, known: tuple[str, ...] = ()) -> Any:
-    """Return the instance in the ``options`` of a reset; raise if a key is nearly one of those ``known``.
+    """Return the instance in the ``options`` of a reset; raise if a key is nearly one of OPTIONS.
 
     Other keys are ignored: wrappers and conformance tests pass some.
+
+    Args:
+        options: of the reset.
+        known: those of OPTIONS that the environment takes; none: it ignores all keys but the instance.
     """
     if options is not None and not isinstance(options, dict):
         raise TypeError(f"options = {short(options)} must be a dictionary, as in {{'instance': ...}}, or None")
-    for key in set(options or ()) - set(known):
-        if near := difflib.get_close_matches(str(key).lower(), known, n=1):
+    for key in set(options or ()) - set(known) if known else ():
+        near = difflib.get_close_matches(str(key).lower(), OPTIONS, n=1)
+        if near and near[0] not in known:
+            raise ValueError(f"options has the key {short(key)}: only batched environments take {near[0]!r}")
+        if near:
             raise ValueError(f"options has the key {short(key)}, which is unknown: did you mean {near[0]!r}?")
     return (options or {}).get("instance")
 

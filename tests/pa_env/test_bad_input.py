@@ -596,13 +596,13 @@ class Mine:
             self.means = self.beliefs
 
 
-ODD_ANSWERS = {what: (bad, "agent.choose(incentives) = ", *words) for what, (bad, _, *words) in BAD_ARMS.items()}
+ODD_ANSWERS = {what: (bad, "Mine.choose(incentives) = ", *words) for what, (bad, _, *words) in BAD_ARMS.items()}
 BAD_BELIEFS = {
-    "too few": ([0.1, 0.2], "agent.means = ", "[0.1, 0.2]", "3 finite numbers"),
-    "a matrix": (np.zeros((1, 3)), "agent.means = ", "[[0., 0., 0.]]", "3 finite numbers"),
-    "NaN": ([0.1, 0.2, np.nan], "agent.means = ", "nan", "3 finite numbers"),
-    "strings": (["a"] * 3, "agent.means = ['a', 'a', 'a']", "numbers"),
-    "None": (None, "agent.means = None", "numbers"),
+    "too few": ([0.1, 0.2], "Mine.means = ", "[0.1, 0.2]", "3 finite numbers"),
+    "a matrix": (np.zeros((1, 3)), "Mine.means = ", "[[0., 0., 0.]]", "3 finite numbers"),
+    "NaN": ([0.1, 0.2, np.nan], "Mine.means = ", "nan", "3 finite numbers"),
+    "strings": (["a"] * 3, "Mine.means = ['a', 'a', 'a']", "numbers"),
+    "None": (None, "Mine.means = None", "numbers"),
 }
 
 
@@ -652,7 +652,7 @@ def test_own_agent_lacks_a_method(interface: str) -> None:
 
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_own_agent_lacks_means(interface: str) -> None:
-    with refused("agent", "means", "finite numbers"):
+    with refused("Beliefless has no means", "finite numbers"):
         open_interface(interface, agent=Beliefless())
 
 
@@ -673,9 +673,9 @@ class Offers:
 
 
 ODD_OFFERS = {
-    what: (bad, *("principal" if word == "incentives" else word for word in words))
+    what: (bad, *("offer" if word.startswith("incentives") else word for word in words))
     for what, (bad, *words) in BAD_OFFERS.items()
-} | {"one in a list": ([0.5], "principal", "(1,)", "one number for each arm", "3")}
+} | {"one in a list": ([0.5], "offer", "(1,)", "one number for each arm", "3")}
 SEATS = [interface for interface in FOLLOWERS if interface != "AEC agent"]
 
 
@@ -698,7 +698,7 @@ def test_no_round_is_played_on_an_offer_that_was_never_made(interface: str, when
         for _ in range(when):
             env.step(batch(env, ARM))
 
-    with refused("incentives["):
+    with refused("Offers.offer()["):
         play()
     with pytest.raises((ValueError, ResetNeeded)):
         env.step(batch(env, ARM))
