@@ -35,13 +35,14 @@ Inside::
 from baselines import rl as rl
 from baselines.comparison import Comparison, compare
 from baselines.episodes import Run
-from baselines.principal import Principal, follow, hold, offer
+from baselines.principal import Outcome, Principal, follow, hold, offer
 from baselines.registry import make, principals
 from baselines.rl.models import from_policy, from_sb3
 from baselines.simulation import simulate
 
 __all__ = [
     "Comparison",
+    "Outcome",
     "Principal",
     "Run",
     "compare",

@@ -30,7 +30,7 @@ from baselines.registry import PrincipalLike, describe, resolve_agent
 from baselines.simulation import complete, seeds_of
 from baselines.tasks import Objects, Task, settings
 from baselines.text import plain
-from pa_env.checks import known, short, whole
+from pa_env.checks import known, whole
 from pa_env.game import Game
 from pa_env.instances import InstanceLike
 from pa_env.kernel.layout import SCORES, Floats, Integers
@@ -71,8 +71,9 @@ def compare(
 
     Args:
         principals: names of :func:`baselines.principals`, specs such as ``"elimination,constants=practical"``,
-            ``"file.py:Mine"`` or ``"policy.npz"``, classes, objects with ``reset``, ``offer`` and ``observe``, models
-            of Stable-Baselines3; or a dictionary from your own labels to these.
+            ``"file.py:Mine"`` or ``"policy.npz"``, paths of policy files, classes, objects with ``reset``, ``offer``
+            and ``observe`` that are made for a game of this size, models of Stable-Baselines3; or a dictionary from
+            your own labels to these.
         task: a task's name (``pa-bench list``); or None, and the next four arguments give the setting.
         agent: a name, a spec (``"exploratory,c0=0.3"``, ``"file.py:Mine"``), a class, an object, or the result of
             ``pa_env.make_agent``; default ``"empirical-mean"``.
@@ -80,7 +81,7 @@ def compare(
             ``"uniform"``.
         n_arms: number of arms K; default: that of the instance, or of principals given as objects, or 5.
         horizon: rounds T; default: that of principals given as objects, or 1000.
-        seeds: how many episodes, of seeds 0, 1, ...; or the seeds themselves.
+        seeds: how many episodes, of seeds 0, 1, ...; or the seeds themselves, all different.
         workers: processes; None: one for each core. Short comparisons are played in this process.
     """
     try:
@@ -94,8 +95,6 @@ def compare(
     setting, objects = _label(complete(task, keywords, entered.values()))
     objects = {**objects, **{("principal", label): each for label, each in entered.items()}}
     chosen = seeds_of(seeds)
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise ValueError(f"seeds = {short(seeds)} must be one or more different seeds")
     cores = os.cpu_count() or 1 if workers is None else whole("workers", workers, 1)
     privileged = {label: _check(Block(setting, label, chosen), objects) for label in entered}
     of_each = zip(*(blocks_of(setting, label, chosen) for label in entered), strict=True)
@@ -309,17 +308,14 @@ class Comparison:
                 far apart.
             ax: axes of yours to draw on; None: those of a new figure.
         """
-        from baselines.pictures import WIDTH, draw_lines, label_axes, legend, new_figure, styles
+        from baselines.pictures import draw_lines, legend, score_axes, styles
 
         curves = self._curves(score, minus)
         order = self.table[["regret"]].assign(task="", privileged=self.privileged).reset_index()
-        figure, axes = new_figure(WIDTH, 3.2 + 0.2 * len(order) / 2) if ax is None else (ax.figure, ax)
-        label_axes(axes, score, minus)
         ends = order.loc[~order["privileged"], "regret"]
-        if log or (log is None and score.startswith("regret") and ends.max() > 50 * max(ends.min(), 1.0)):
-            axes.set_yscale("symlog", linthresh=1.0)
-        if log:
-            axes.set_xscale("log")
+        far_apart = score.startswith("regret") and ends.max() > 50 * max(ends.min(), 1.0)
+        height = 3.2 + 0.2 * len(order) / 2
+        figure, axes = score_axes(score, minus, log=log, ax=ax, height=height, far_apart=far_apart)
         labels = [label for label in order["principal"] if label != minus]
         draw_lines(axes, curves, labels, styles(order), {})
         if minus is not None:

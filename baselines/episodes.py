@@ -24,7 +24,8 @@ from pa_env.memory import compiled_when_used
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 ROUNDS_AT_ONCE = 200_000  # in one compiled call, which Ctrl-C does not interrupt: about 50 ms
 
@@ -93,8 +94,8 @@ class Run:
         return (
             f"Run of {episodes:,} episode{'s' * (episodes != 1)}, {marks} checkpoint{'s' * (marks != 1)}\n"
             f"  after {self.checkpoints[-1]:,} rounds{', means' * (episodes != 1)}:\n"
-            f"  {', '.join(f'{name} {round(value, 9):.4g}' for name, value in ends.items())}\n"
-            f"  plays of the {plays.size} arms: {shares}\n"
+            f"  {', '.join(f'{name} {round(value, 9) + 0.0:.4g}' for name, value in ends.items())}\n"
+            f"  plays of the {plays.size} arm{'s' * (plays.size != 1)}: {shares}\n"
             f"  more: {', '.join(name for name in SCORES if name not in ends)}, misses, to_frame(), plot()"
         )
 
@@ -128,19 +129,23 @@ class Run:
             flat |= {name: values} if values.ndim == 1 else {f"{name}_{a}": arm for a, arm in enumerate(values.T)}
         return pd.DataFrame(flat)
 
-    def plot(self, score: str = "regret") -> "Figure":
+    def plot(
+        self, score: str = "utility", *, log: bool | None = None, ax: "Axes | None" = None
+    ) -> "Figure | SubFigure":
         """Draw a score against the rounds played; for many episodes, the median and bands with 50% and 90% of them.
 
         Args:
             score: one of :data:`pa_env.kernel.layout.SCORES`, or misses.
+            log: logarithmic axes; the score's is linear between -1 and 1. None: linear ones.
+            ax: axes of yours to draw on; None: those of a new figure.
         """
-        from baselines.pictures import against_rounds
+        from baselines.pictures import score_axes
 
         known("score", score, (*SCORES, "misses"))
         sums = np.atleast_2d(getattr(self, score))
         if np.isnan(sums).all():
             raise ValueError(f"score = {score!r} is not defined for this agent: choose another")
-        figure, axes = against_rounds(score)
+        figure, axes = score_axes(score, log=log, ax=ax)
         median, *ends = np.quantile(sums, (0.5, 0.25, 0.75, 0.05, 0.95), axis=0)
         (line,) = axes.plot(self.checkpoints, median, marker="o", markersize=3, label="median")
         if len(sums) > 1:

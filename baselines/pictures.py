@@ -110,6 +110,34 @@ def against_rounds(score: str) -> tuple[Picture, Axes]:
     return figure, axes
 
 
+def score_axes(
+    score: str,
+    minus: str | None = None,
+    *,
+    log: bool | None = None,
+    ax: Axes | None = None,
+    height: float = 3.6,
+    far_apart: bool = False,
+) -> tuple[Figure | SubFigure, Axes]:
+    """Axes of users, or of a new figure, for a score against the rounds played.
+
+    Args:
+        score: a key of AXIS.
+        minus: a principal, if differences to it are drawn.
+        log: logarithmic axes; the score's is linear between -1 and 1. None: only that of a score with values far apart.
+        ax: axes of users; None: those of a new figure.
+        height: of a new figure, in inches.
+        far_apart: True if the score has values far apart.
+    """
+    figure, axes = new_figure(WIDTH, height) if ax is None else (ax.figure, ax)
+    label_axes(axes, score, minus)
+    if log or (log is None and far_apart):
+        axes.set_yscale("symlog", linthresh=1.0)
+    if log:
+        axes.set_xscale("log")
+    return figure, axes
+
+
 def label_axes(axes: Axes, score: str, minus: str | None = None) -> None:
     """Name the axes of a score, or of its differences to a principal, against the rounds played."""
     less = "" if minus is None else f" minus that of {short_label(minus)}"

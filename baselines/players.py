@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 
 from baselines.principal import Principal, arguments_of
-from baselines.registry import SIZES, PrincipalLike, describe, is_object, not_a_principal, offers
+from baselines.registry import SIZES, PrincipalLike, as_text, describe, is_object, not_a_principal, offers
 from baselines.rl.models import from_sb3, is_model
 from baselines.specs import is_user_code
 from pa_env.checks import short
@@ -16,7 +16,7 @@ def principals_by_label(
     """Return the principals of a comparison; two of the same label are an error."""
     if isinstance(given, str | type) or is_object(given) or not isinstance(given, Iterable):
         raise TypeError(f"principals = {short(given)} must be a list of principals, or a dictionary of them by label")
-    named = list(given.items()) if isinstance(given, Mapping) else [(label_of(each), each) for each in given]
+    named = list(given.items()) if isinstance(given, Mapping) else [(label_of(as_text(each)), each) for each in given]
     if not named:
         raise ValueError("principals = [] must have at least one principal")
     principals: dict[str, PrincipalLike] = {}
@@ -25,7 +25,7 @@ def principals_by_label(
             raise ValueError(
                 f"principals has {str(label)!r} twice: leave one out, or pass a dictionary of labels of your own"
             )
-        principals[str(label)] = _at_rest(each)
+        principals[str(label)] = _at_rest(as_text(each))
     return principals
 
 

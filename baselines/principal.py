@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pa_env.checks import arm_index, finite, numbers, seed_of, short, whole
+from pa_env.checks import UNBOUNDED, arm_index, bad_offer, finite, numbers, seed_of, short, whole
 from pa_env.envs.principal_driver import OfferMaker
 from pa_env.game import Game, principal_seed
+from pa_env.game_state import LONGEST
 from pa_env.kernel.layout import NO_ARM, Floats, Floats32, Integers, SummaryBlock, SummaryNumber
 from pa_env.rules import StopRule
 
@@ -167,7 +168,7 @@ class Principal:
 
     def __init__(self, n_arms: int, horizon: int) -> None:
         self.n_arms = whole("n_arms", n_arms, 1)
-        self.horizon = whole("horizon", horizon, 2)
+        self.horizon = check_horizon(horizon)
         self._own_seeds = np.random.SeedSequence(0)
         self._first_seed: int | None = None  # of the environment that :meth:`predict` plays in
         self._episode = 0  # since that seed was given
@@ -184,7 +185,7 @@ class Principal:
             if "_first_seed" in vars(self):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             raise AttributeError(
-                f"{type(self).__name__} has no {name!r} yet: its __init__ must call super().__init__(n_arms, horizon)"
+                f"{type(self).__name__} is not set up: its __init__ must call super().__init__(n_arms, horizon) first"
             )
 
     def rounds(self) -> Rounds:
@@ -363,6 +364,9 @@ class Principal:
                 if not 0 <= arm < self.n_arms:
                     raise ValueError(f"arm = {short(arm)} must be an integer from 0 to {self.n_arms - 1}")
                 self.held_offer[0, arm] = amount
+                if not 0.0 <= amount <= UNBOUNDED and self.t < self.horizon:
+                    author = type(getattr(self, "maker", self)).__name__
+                    raise bad_offer(f"{author}: incentives", self.held_offer, arm, UNBOUNDED)
             if not NO_ARM <= request.target < self.n_arms:
                 raise ValueError(
                     f"target = {short(request.target)} must be an integer from {NO_ARM} to {self.n_arms - 1}"
@@ -399,11 +403,11 @@ class Stepwise(Principal):
         """Offer what it offers, and let it observe the answer."""
         self.maker.reset(seed=self.seed)
         for _ in range(self.horizon):
-            incentives = numbers("offer", self.maker.offer())
+            what = f"{type(self.maker).__name__}.offer()"
+            incentives = numbers(what, self.maker.offer(), f", one for each of {self.n_arms} arms")
             if incentives.shape != (self.n_arms,):
                 raise ValueError(
-                    f"the offer of {type(self.maker).__name__} has shape {incentives.shape}, but must have one number"
-                    f" for each of {self.n_arms} arms"
+                    f"{what} has shape {incentives.shape}, but must have one number for each of {self.n_arms} arms"
                 )
             outcome = yield offer(incentives)
             arm = int(outcome.plays.argmax())
@@ -413,6 +417,11 @@ class Stepwise(Principal):
         twin = super()._twin(i)
         twin.maker = copy.deepcopy(self.maker)
         return twin
+
+
+def check_horizon(value: object) -> int:
+    """Return ``value`` as a horizon that principals and games can play."""
+    return whole("horizon", value, 2, LONGEST)
 
 
 def arguments_of(principal: Principal) -> dict[str, object]:

@@ -12,6 +12,7 @@ instances likewise. ``make``, ``simulate``, ``compare``, the benchmark and the c
 import copy
 import functools
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard, TypeVar
@@ -40,10 +41,10 @@ from baselines.specs import Spec, digest, import_member, is_policy, parse, sourc
 from pa_env import IID, Linear
 from pa_env.checks import known, short
 from pa_env.envs import principal_driver
-from pa_env.envs.principal_driver import OfferMaker
+from pa_env.envs.principal_driver import OfferMaker, lacks
 from pa_env.game import Game
 from pa_env.instances import FAMILIES, InstanceLike
-from pa_env.scripted_agents import AgentLike, make_agent
+from pa_env.scripted_agents import SPECS, AgentLike, make_agent
 from pa_env.scripted_agents import resolve as check_agent
 from pa_env.trained_agents import load_agent
 
@@ -63,7 +64,7 @@ OF_CLASSES = ("privileged", "stand_in", "longest", "only_arms")  # attributes of
 
 T = TypeVar("T")
 # A spec; an object or its class; or a model of Stable-Baselines3, which has no type here.
-PrincipalLike = str | OfferMaker | type[OfferMaker] | Any
+PrincipalLike = str | os.PathLike[str] | OfferMaker | type[OfferMaker] | Any
 Factory = Callable[..., Any]  # a class of principals or other players, or a function that makes one
 
 
@@ -89,12 +90,13 @@ def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: objec
     """Make a principal.
 
     Args:
-        given: one of :func:`principals`, any other spec, a class, an object with ``reset``, ``offer`` and ``observe``,
-            which is copied, or a model.
+        given: one of :func:`principals`, any other spec, a policy file's path, a class, an object with ``reset``,
+            ``offer`` and ``observe``, which is copied, or a model.
         n_arms: number of arms.
         horizon: rounds.
         **parameters: of its class.
     """
+    given = as_text(given)
     if not isinstance(given, str | type):
         if parameters:
             raise TypeError(f"principal = {short(given)} is made already: leave out {', '.join(parameters)}")
@@ -115,6 +117,7 @@ def resolve(given: PrincipalLike, game: Game) -> Principal:
             (K, d) of linear rewards; an object with ``reset``, ``offer`` and ``observe``, which is copied; or a model.
         game: that it is to play.
     """
+    given = as_text(given)
     if not isinstance(given, str | type):
         return _copy(given, game.n_arms, game.horizon)
     spec, factory = _source(given)
@@ -126,9 +129,14 @@ def resolve(given: PrincipalLike, game: Game) -> Principal:
     return _principal(spec, factory, arguments)
 
 
+def as_text(given: PrincipalLike) -> PrincipalLike:
+    """Return a path as a string; whatever else is given stays as it is."""
+    return os.fspath(given) if isinstance(given, os.PathLike) else given
+
+
 def offers(given: object) -> bool:
     """Return whether an object, or objects of a class, can play: it has ``reset``, ``offer`` and ``observe``."""
-    return all(callable(getattr(given, name, None)) for name in ("reset", "offer", "observe"))
+    return not lacks(given)
 
 
 def is_object(given: object) -> TypeGuard[OfferMaker]:
@@ -137,16 +145,19 @@ def is_object(given: object) -> TypeGuard[OfferMaker]:
 
 
 def as_principal(given: OfferMaker, game: Game) -> Principal:
-    """Return an object as a principal of a game, without a copy; it may be played for other rounds than its own."""
-    check_sizes(given, n_arms=game.n_arms)
+    """Return an object as a principal of a game, without a copy; a policy plays games of any size."""
+    if type(given) is Trained and (given.n_arms, given.horizon) != (game.n_arms, game.horizon):
+        return given.sized(game.n_arms, game.horizon)
+    check_sizes(given, n_arms=game.n_arms, horizon=game.horizon)
     return given if isinstance(given, Principal) else Stepwise(game.n_arms, game.horizon, given)
 
 
 def not_a_principal(given: object) -> TypeError:
     """Return the error for an object that can't play."""
+    remedy = "; make a principal of a function by baselines.from_policy" if inspect.isroutine(given) else ""
     return TypeError(
-        f"principal = {short(given)} must be a name, a spec, a baselines.Principal or its class, another object or"
-        " class with reset, offer and observe, or a model"
+        f"principal = {short(given)} must be a name, a spec, a policy file, a baselines.Principal or its class, another"
+        f" object or class with reset, offer and observe, or a model; it lacks {', '.join(lacks(given))}{remedy}"
     )
 
 
@@ -190,6 +201,7 @@ def _principal(spec: Spec, factory: Factory, arguments: dict[str, Any]) -> Princ
         return Stepwise(arguments["n_arms"], arguments["horizon"], maker)
     principal: Principal = _call(spec, factory, arguments)
     check_class(principal, factory)
+    _ = principal.draws  # raises if its __init__ has not called that of Principal
     return principal
 
 
@@ -212,6 +224,9 @@ def resolve_agent(given: AgentLike) -> AgentLike:
         return check_agent(_user_object(spec))
     except TypeError as error:
         raise TypeError(f"{spec}: {error}") from None
+
+
+SPECS.append(resolve_agent)  # for environments
 
 
 def resolve_instance(given: InstanceLike) -> InstanceLike:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from baselines.episodes import Episodes, Run, log_spaced
-from baselines.registry import SIZES, PrincipalLike, as_principal, is_object, resolve
+from baselines.registry import SIZES, PrincipalLike, as_principal, as_text, is_object, resolve
 from baselines.rl.models import from_sb3, is_model
-from baselines.tasks import Task, settings
+from baselines.tasks import Task, names_task, settings
 from baselines.tasks import task as task_of
 from pa_env.checks import seed_of, short, whole
 from pa_env.instances import InstanceLike
@@ -32,7 +32,7 @@ def simulate(
     instance: InstanceLike | None = None,
     agent: AgentLike | None = None,
     horizon: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     checkpoints: ArrayLike | None = None,
     seeds: int | Iterable[int] | None = None,
     trace: str | Path | None = None,
@@ -48,23 +48,26 @@ def simulate(
     Args:
         principal: a name of :func:`baselines.principals`, another spec (``"elimination,constants=practical"``,
             ``"file.py:Mine"``, ``"policy.npz"``) or a class, which are made for the game, and get the arms of the
-            episode if they have a parameter ``arms``; an object with ``reset``, ``offer`` and ``observe``; or a model
-            of Stable-Baselines3.
+            episode if they have a parameter ``arms``; a policy file's path; an object with ``reset``, ``offer`` and
+            ``observe``, made for a game of this size; or a model of Stable-Baselines3.
         instance: a family's name, an instance, a function ``rng -> instance``, or a spec; default ``"uniform"``.
         agent: a name, a spec, a class, an object, or the result of ``pa_env.make_agent``; default ``"empirical-mean"``.
         horizon: rounds T; default: the principal's own, if it is an object that has one, or 1000.
-        seed: of the game and of the principal, for one episode.
+        seed: of the game and of the principal, for one episode; default 0.
         checkpoints: rounds after which the sums are kept; by default spaced evenly in their logarithm for one episode,
             and the horizon alone for many.
-        seeds: of many episodes: how many, of seeds 0, 1, ...; or the seeds themselves. Each is the episode that
-            ``seed=`` gives alone.
+        seeds: of many episodes: how many, of seeds 0, 1, ...; or the seeds themselves, all different. Each
+            is the episode that ``seed=`` gives alone.
         trace: a Parquet file to keep every round in (:mod:`baselines.trace`); this is slower.
         n_arms: number of arms K; default: that of the instance, or of a principal that is an object, or 5.
         task: a task or its name, in place of instance, agent, horizon and n_arms.
     """
+    if seed is not None and seeds is not None:
+        raise ValueError(f"seed = {short(seed)} and seeds = {short(seeds)}: give one of them")
+    principal = as_text(principal)
     keywords = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
     game = settings(complete(task, keywords, [from_sb3(principal) if is_model(principal) else principal]))
-    horizon = game["horizon"] = whole("horizon", game["horizon"], 2)
+    horizon = game["horizon"]
     if checkpoints is None:
         marks = log_spaced(horizon) if seeds is None else np.array([horizon])
     else:
@@ -93,6 +96,8 @@ def complete(task: str | Task | None, keywords: Mapping[str, object], principals
         if given:
             raise ValueError(f"task = {short(task)} is a whole setting: leave out {', '.join(given)}, or the task")
         return task if isinstance(task, Task) else task_of(task)
+    if names_task(instance := given.get("instance")):
+        raise ValueError(f"instance = {short(instance)} is a task: pass task={short(instance)}")
     values: dict[str, Any] = {"agent": "empirical-mean", "instance": "uniform", "n_arms": None, "horizon": HORIZON}
     for each in filter(is_object, principals):
         values |= {name: getattr(each, name) for name in SIZES if isinstance(getattr(each, name, None), int)}
@@ -100,7 +105,10 @@ def complete(task: str | Task | None, keywords: Mapping[str, object], principals
 
 
 def seeds_of(seeds: int | Iterable[int], most: float = 2**63 - 1) -> tuple[int, ...]:
-    """Return the seeds 0, 1, ... of a number, or those given, which are at most ``most``."""
+    """Return the seeds 0, 1, ... of a number, or those given, which are different and at most ``most``."""
     if not isinstance(seeds, Iterable):
         return tuple(range(whole("seeds", seeds, 1)))
-    return tuple(whole("seeds", seed, 0, most) for seed in seeds)
+    chosen = tuple(whole("seeds", seed, 0, most) for seed in seeds)
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ValueError(f"seeds = {short(list(chosen))} must be one or more different seeds")
+    return chosen

@@ -30,6 +30,7 @@ import numpy as np
 
 from baselines.episodes import log_spaced
 from baselines.exact import LONGEST, N_ARMS
+from baselines.principal import check_horizon
 from baselines.registry import PRINCIPALS, parameters, resolve_agent, resolve_instance
 from baselines.specs import is_policy, parse
 from pa_env.checks import known, short, unknown
@@ -81,11 +82,17 @@ class Task:
         return log_spaced(self.horizon, 3 if self.horizon <= SHORT else 8) if self.curve else np.array([self.horizon])
 
 
+def names_task(name: object) -> bool:
+    """Return whether a name is, by its form, that of a task."""
+    return isinstance(name, str) and (name in TASKS or NAME.fullmatch(name) is not None)
+
+
 def settings(task: Task, objects: Objects = NO_OBJECTS) -> GameSettings:
     """Return the keyword arguments of a task's game, in which objects take the places of names."""
     agent = resolve_agent(objects.get(("agent", task.agent), task.agent))
     instance = resolve_instance(objects.get(("instance", task.instance), task.instance))
-    return {"n_arms": task.n_arms, "horizon": task.horizon, "agent": agent, "instance": instance, "dim": task.dim}
+    horizon = check_horizon(task.horizon)
+    return {"n_arms": task.n_arms, "horizon": horizon, "agent": agent, "instance": instance, "dim": task.dim}
 
 
 @functools.cache
@@ -231,6 +238,11 @@ def task(name: str) -> Task:
         raise TypeError(f"task = {short(name)} must be the name of a task, or a Task")
     if name in TASKS:
         return TASKS[name]
+    if name in SUITES:
+        raise ValueError(
+            f"task = {short(name)} is a suite of {len(SUITES[name])} tasks: name one of them, or play them all by"
+            f" `pa-bench run --task {name}`"
+        )
     parts = NAME.fullmatch(name)
     if parts is None:
         remedy = (
@@ -247,7 +259,7 @@ def task(name: str) -> Task:
             make_agent(agent, c0=float(c0))
         instance = LINEAR if linear else family
         named = setting(agent, instance, int(n_arms), int(float(horizon)), float(c0 or 1), int(dim) if dim else None)
-        Game(named.n_arms, named.horizon, resolve_agent(named.agent), named.instance, dim=named.dim)
+        Game(**settings(named))
     except (ValueError, TypeError) as error:
         raise ValueError(f"task = {short(name)}: {error}") from error
     return named

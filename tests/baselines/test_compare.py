@@ -286,7 +286,11 @@ def test_runs_as_tables_and_figures() -> None:
     assert "seed" not in simulate("zero", horizon=30).to_frame()
     (line,) = many.plot("misses").axes[0].lines
     assert_array_equal(line.get_ydata(), np.median(many.misses, axis=0))
-    assert many.plot().axes[0].get_ylabel() == "regret $R_t$"
+    assert many.plot().axes[0].get_ylabel() == "utility"
+    own = Figure().subplots(1, 2)
+    assert many.plot("regret", log=True, ax=own[1]) is own[1].figure
+    assert (own[1].get_ylabel(), own[1].get_xscale(), own[1].get_yscale()) == ("regret $R_t$", "log", "symlog")
+    assert not own[0].lines
     with pytest.raises(ValueError, match="score = 'profit'"):
         many.plot("profit")
     for score in SCORES:

@@ -153,7 +153,7 @@ def test_nothing_is_offered_once_the_script_has_ended() -> None:
     principal = Brief(K, 50)
     infos, offers, _ = step_through(principal, SEED, instance=IID(MU, THETA), agent="oracle")
     assert [made.tolist() for made in offers] == [[2.0, 0.0, 0.0, 0.0]] * 20 + [[0.0] * K] * 30
-    run = simulate(principal, IID(MU, THETA), "oracle", horizon=200, seed=SEED, checkpoints=[50, 200])
+    run = simulate(Brief(K, 200), IID(MU, THETA), "oracle", seed=SEED, checkpoints=[50, 200])
     assert run.plays.tolist() == [[20, 30, 0, 0], [20, 180, 0, 0]]
     assert [info["arm"] for info in infos] == [0] * 20 + [1] * 30
 

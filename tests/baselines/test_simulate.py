@@ -10,7 +10,7 @@ import pytest
 
 import baselines
 from baselines import Principal, hold, offer, simulate
-from baselines.episodes import Match, log_spaced
+from baselines.episodes import Episodes, Match, log_spaced
 from baselines.principal import Rounds
 from pa_env import IID, make_agent
 from pa_env.checks import UNBOUNDED
@@ -52,7 +52,8 @@ def test_a_checkpoint_is_what_a_run_that_ends_there_reports(name: str) -> None:
     marks = [1, 17, 64, 1000, 1999, T]
     run = simulate(principal, INSTANCE, agent, seed=SEED, checkpoints=marks)
     for i, mark in enumerate(marks[1:], start=1):
-        short = simulate(principal, INSTANCE, agent, horizon=mark, seed=SEED, checkpoints=[mark])
+        game: Any = {"n_arms": K, "horizon": mark, "agent": agent, "instance": INSTANCE}
+        short = Episodes(principal, game).play([SEED], np.array([mark])).episode(0)
         for total in (*SUMS, "misses", "plays"):
             assert getattr(short, total)[-1].tobytes() == getattr(run, total)[i].tobytes(), total
 

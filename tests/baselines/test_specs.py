@@ -159,7 +159,7 @@ def test_a_class_is_made_and_an_object_copied() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             principal_of(given, *sizes)
-    with pytest.raises(TypeError, match=r"principal = 3 must be a name, a spec, a baselines.Principal"):
+    with pytest.raises(TypeError, match=r"principal = 3 must be a name, a spec, a policy file, a baselines.Principal"):
         principal_of(3, 3, 100)
 
 
