@@ -37,7 +37,8 @@ Keyword arguments, the same everywhere:
 - ``n_arms=5``: number of arms K (a fixed instance has its own).
 - ``horizon=1000``: rounds T in an episode.
 - ``agent="empirical-mean"``: a name from :func:`agents`, the result of :func:`make_agent`, the file of a trained policy
-  (``"path.npz"``), your own object or its class, or your own compiled functions (:class:`CompiledAgent`).
+  (``"path.npz"``), your own object or its class, or your own compiled functions (:class:`CompiledAgent`);
+  once ``baselines`` is imported, also a spec (``"exploratory,c0=0.3"``, ``"file.py:Mine"``).
 - ``instance="uniform"``: a family's name from :func:`families`, an :class:`IID` or :class:`Linear`, or a function
   ``rng -> instance``; families and functions are drawn anew each episode.
 - ``max_incentive``: the largest incentive, 4 by default and 2 dim + 2 when rewards are linear.

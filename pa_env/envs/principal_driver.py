@@ -70,8 +70,8 @@ class PrincipalDriver:
     Args:
         game: the game in which the offers are made.
         principal: an object with reset, offer and observe (with more than one copy, each gets a deep copy); a function
-            from the principal's summary observation to an offer; a name, a spec, a class or a model, once ``baselines``
-            is imported (``CONVERSIONS``); or None, a random amount on a random arm.
+            from the principal's summary observation to an offer; a name, a spec, a policy file's path, a class or a
+            model, once ``baselines`` is imported (``CONVERSIONS``); or None, a random amount on a random arm.
     """
 
     def __init__(self, game: Game, principal: PrincipalLike) -> None:
