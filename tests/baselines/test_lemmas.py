@@ -14,6 +14,7 @@ import pytest
 
 import baselines
 from baselines import Run, hold, simulate
+from baselines.episodes import Episodes
 from baselines.principal import Rounds
 from baselines.scripted.paper.exploratory import LARGEST_PRACTICAL_C0, Exploratory
 from baselines.scripted.paper.phased import Constants, Phased
@@ -131,7 +132,7 @@ def test_the_longest_search(L: int) -> None:
     principal.only = 0
     instance = IID([0.0, 2.0 ** -(L - 1)], [0.5, 0.5])
     agent = make_agent("oracle", ties="largest-incentive")
-    simulate(principal, instance, agent, horizon=max(2, 3 * L), seed=0, checkpoints=[max(2, 3 * L)])
+    Episodes(principal, {"horizon": 3 * L, "agent": agent, "instance": instance}).play([0], np.array([3 * L]))
     assert principal.found[0][1:3] == (0, 3 * L - 2)
 
 
