@@ -17,7 +17,7 @@ pytest.importorskip("stable_baselines3", reason="the extra [train] is not instal
 from stable_baselines3 import PPO
 from typer.testing import CliRunner
 
-from baselines import rl
+from baselines import pictures, rl
 from baselines.__main__ import app
 from baselines.files import only_writer
 from baselines.rl import recipes, training
@@ -47,7 +47,7 @@ TINY: dict[str, Any] = {
 def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Learning curves are drawn in the test of the command alone: each takes as long as a lap."""
     if "command" not in request.node.name:
-        monkeypatch.setattr(training, "picture", lambda *_: b"")
+        monkeypatch.setattr(pictures, "learning_curve", lambda *_: b"")
 
 
 def test_a_game_with_a_known_best_policy_is_learned() -> None:
