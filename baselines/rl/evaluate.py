@@ -34,15 +34,8 @@ def follower_games(task: Task, against: str, copies: int) -> WithHistory:
     principal = make(against, n_arms=task.n_arms, horizon=task.horizon)
     if type(principal).privileged:
         raise ValueError(f"against = {short(against)} is shown the agent's beliefs: name a principal that is not")
-    return WithHistory(
-        gym.make_vec(
-            *("PrincipalAgentFollower-v0", copies),
-            principal=Replayed(principal),
-            autoreset_mode="Disabled",
-            max_incentive=FAR,
-            **settings(task),
-        )
-    )
+    seat: dict[str, Any] = {"principal": Replayed(principal), "max_incentive": FAR, **settings(task)}
+    return WithHistory(gym.make_vec("PrincipalAgentFollower-v0", copies, autoreset_mode="Disabled", **seat))
 
 
 def game_of(games: Games) -> Game:

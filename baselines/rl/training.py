@@ -60,7 +60,6 @@ from baselines.specs import is_user_code
 from baselines.tasks import DEFAULT_AGENTS, Task, setting, task
 from pa_env.checks import at_least, known, seed_of, short, whole
 from pa_env.kernel.layout import Floats, Floats32
-from pa_env.policy_file import Seat
 from pa_env.trained_agents import SEAT as AGENT_SEAT
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
@@ -156,11 +155,6 @@ class Settings:
             object.__setattr__(self, "objective", PAYOFF)
 
     @property
-    def seat(self) -> Seat:
-        """Who is trained."""
-        return AGENT_SEAT if self.against else PRINCIPAL_SEAT
-
-    @property
     def scores(self) -> dict[str, str]:
         """The scores of an evaluation, with what they are called; the player's own comes first."""
         if self.against:
@@ -230,7 +224,6 @@ class Learner(PPO):
 
     settings: Settings
     envs: list[GameVecEnv]  # one for each number of arms
-    first_entropy: float
     warming_up: bool
     references: Mapping[str, float]  # utilities of scripts
     offers: list[float]  # the mean of the largest incentives that are offered at the end of each rollout
@@ -255,7 +248,7 @@ class Learner(PPO):
     def train(self) -> None:
         """Update the policy by a rollout; after the warm-up, go on with the other tasks."""
         left = self._current_progress_remaining
-        self.ent_coef = self.first_entropy * left
+        self.ent_coef = self.settings.ppo.get("ent_coef", ENTROPY) * left
         super().train()
         if self.warming_up and left <= 1.0 - WARM_UP:
             self.warming_up, self.envs = False, environments(self.settings, self.settings.tasks)
@@ -312,17 +305,25 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def games_to_learn(tasks: tuple[str | Task, ...], parts: Mapping[str, Any]) -> tuple[str | Task, ...]:
-    """Return the tasks; or if there are none, that of a game with these parts.
+def settings_of(tasks: tuple[str | Task, ...], parts: Mapping[str, Any], options: Mapping[str, Any]) -> Settings:
+    """Return the settings of tasks, or if there are none, of a game with these parts.
 
     Args:
         tasks: or their names.
         parts: agent and instance by their specs, n_arms, horizon; None: the default.
+        options: fields of :class:`Settings`, and arguments of PPO.
     """
-    given = {name: value for name, value in parts.items() if value is not None}
-    if tasks and given:
-        raise ValueError(f"task = {short(tasks[0])} is a whole setting: leave out {', '.join(given)}, or the task")
-    return tasks or (game(**given),)
+    parts = {name: value for name, value in parts.items() if value is not None}
+    if tasks and parts:
+        raise ValueError(f"task = {short(tasks[0])} is a whole setting: leave out {', '.join(parts)}, or the task")
+    names = {each.name for each in fields(Settings)} - {"tasks", "ppo"}
+    ours = {"policy", "env", "device", "_init_setup_model"}  # are chosen here
+    accepted = sorted(names | inspect.signature(PPO).parameters.keys() - ours)
+    for name in options:
+        known("option of a learner", name, accepted)
+    ppo = {name: value for name, value in options.items() if name not in names}
+    fixed: dict[str, Any] = {name: options[name] for name in options if name in names}
+    return Settings(tasks or (game(**parts),), **fixed, ppo=ppo)  # type: ignore[arg-type] # names become tasks
 
 
 def game(agent: str = DEFAULT_AGENTS[0], instance: str = "uniform", n_arms: int = 5, horizon: int = 200) -> Task:
@@ -332,17 +333,6 @@ def game(agent: str = DEFAULT_AGENTS[0], instance: str = "uniform", n_arms: int 
     return setting(agent, instance, n_arms, horizon, labels=labels)
 
 
-def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Settings:
-    """Return the settings of tasks with these options: fields of :class:`Settings`, and arguments of PPO."""
-    names = {each.name for each in fields(Settings)} - {"tasks", "ppo"}
-    ours = {"policy", "env", "device", "_init_setup_model"}  # are chosen here
-    accepted = sorted(names | inspect.signature(PPO).parameters.keys() - ours)
-    for name in options:
-        known("option of a learner", name, accepted)
-    ppo = {name: value for name, value in options.items() if name not in names}
-    return Settings(tasks, **{name: options[name] for name in options if name in names}, ppo=ppo)  # type: ignore[arg-type]
-
-
 def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
     envs, given = environments(settings, settings.warm_up or settings.tasks), constants(settings)
@@ -350,8 +340,8 @@ def learner(settings: Settings) -> Learner:
     with one_thread():
         model = Learner(SetActorCritic, envs[0], **given | {"batch_size": envs[0].num_envs * given["n_steps"]})
     model.batch_size = given["batch_size"]
-    model.settings, model.envs, model.first_entropy = settings, envs, model.ent_coef
-    model.warming_up, model.references, model.offers, model.trapped = bool(settings.warm_up), {}, [], False
+    model.settings, model.envs, model.warming_up = settings, envs, bool(settings.warm_up)
+    model.references, model.offers, model.trapped = {}, [], False
     return model
 
 
@@ -371,8 +361,8 @@ def environments(settings: Settings, tasks: tuple[Task, ...]) -> list[GameVecEnv
 def constants(settings: Settings) -> dict[str, Any]:
     """Return the arguments of PPO; a learning rate that is a number is the first one, and falls."""
     horizon = float(np.mean([each.horizon for each in settings.tasks]))
-    sizes = {"fields": settings.seat.fields, "overall": settings.seat.overall}
-    network = sizes | {"width": settings.width, "deep": settings.deep}
+    seat, privileged = AGENT_SEAT if settings.against else PRINCIPAL_SEAT, len(PRIVILEGED) if settings.privileged else 0
+    network = {"fields": seat.fields, "overall": seat.overall, "privileged": privileged}
     defaults: dict[str, Any] = {
         "learning_rate": RATE,
         "n_steps": ROLLOUT,
@@ -383,10 +373,10 @@ def constants(settings: Settings) -> dict[str, Any]:
         "ent_coef": ENTROPY,
         "seed": settings.seed,
         "device": "cpu",
-        "policy_kwargs": network | {"privileged": len(PRIVILEGED) if settings.privileged else 0},
+        "policy_kwargs": {},
     }
     chosen = defaults | dict(settings.ppo)
-    chosen["policy_kwargs"] = chosen["policy_kwargs"] | defaults["policy_kwargs"]  # which the games' layout needs
+    chosen["policy_kwargs"] = chosen["policy_kwargs"] | network | {"width": settings.width, "deep": settings.deep}
     if not callable(chosen["learning_rate"]):
         chosen["learning_rate"] = functools.partial(falling_rate, chosen["learning_rate"])
     return chosen
@@ -408,22 +398,27 @@ def train(settings: Settings, out: Path) -> Path:
     with only_writer(out, out / "lock"):
         remove_half_written(out)
         record = read_record(settings, out)
-        if len(record["laps"]) < settings.laps:
-            model = read_checkpoint(out, len(record["laps"])) if record["laps"] else learner(settings)
+        if (lap := len(record["laps"])) == settings.laps:
+            return out / "policy.npz"
+        try:
+            if lap:
+                envs = pickle.loads((out / f"lap-{lap}.pkl").read_bytes())
+                model = Learner.load(out / f"lap-{lap}.zip", envs=envs, device="cpu")
+            else:
+                model = learner(settings)
             model.say = functools.partial(print, flush=True)
             model.set_logger(configure(str(out), ["tensorboard"]))
             record["references"] = model.references = model.references or references(settings)
-            left = settings.laps * settings.lap_steps - model.num_timesteps
-            interval = settings.lap_steps // settings.rollout_steps
-            try:
-                laps = Laps(settings, out, record)
-                model.learn(left, laps, log_interval=interval, reset_num_timesteps=False, progress_bar=True)
-            except KeyboardInterrupt:
-                lap = len(read_record(settings, out)["laps"])
-                kept = f"lap {lap} of {settings.laps} is kept" if lap else f"lap 1 of {settings.laps} was not finished"
-                after = "go on after it" if lap else f"begin anew; a smaller lap (now {settings.lap}) is kept sooner"
-                print(f"out = {str(out)!r}: {kept}, and the same arguments {after}", flush=True)
-                raise
+            left, interval = settings.laps * settings.lap_steps, settings.lap_steps // settings.rollout_steps
+            left -= model.num_timesteps
+            laps = Laps(settings, out, record)
+            model.learn(left, laps, log_interval=interval, reset_num_timesteps=False, progress_bar=True)
+        except KeyboardInterrupt:
+            lap = len(read_record(settings, out)["laps"])
+            then = f"they begin anew: no lap is finished, and with lap below {settings.lap} they are shorter"
+            then = f"they go on after lap {lap} of {settings.laps}" if lap else then
+            print(f"out = {str(out)!r}: pass the same arguments again, and {then}", flush=True)
+            raise
     return out / "policy.npz"
 
 
@@ -555,12 +550,6 @@ def better_drawn(scores: Scores, settings: Settings) -> bool:
         for each in settings.tasks
     ]
     return estimate(np.concatenate(gains)).low > 0
-
-
-def read_checkpoint(out: Path, lap: int) -> Learner:
-    """Return the learner as it was after a lap, with its games."""
-    with (out / f"lap-{lap}.pkl").open("rb") as file:
-        return Learner.load(out / f"lap-{lap}.zip", envs=pickle.load(file), device="cpu")
 
 
 def read_record(settings: Settings, out: Path) -> dict[str, Any]:

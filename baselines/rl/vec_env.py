@@ -170,11 +170,9 @@ class GameVecEnv(VecEnv):
 
 def is_wrapped(games: Games, wrapper_class: type[Any]) -> bool:
     """True if a batched game is in such a wrapper."""
-    while isinstance(games, gym.vector.VectorWrapper):
-        if isinstance(games, wrapper_class):
-            return True
+    while not isinstance(games, wrapper_class) and isinstance(games, gym.vector.VectorWrapper):
         games = games.env
-    return False
+    return isinstance(games, wrapper_class)
 
 
 def stagger(games: Games, observations: NDArray[np.float32]) -> NDArray[np.float32]:

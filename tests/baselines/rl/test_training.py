@@ -294,6 +294,37 @@ def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: py
     assert capsys.readouterr().out.count("The trap of offering nothing") == 1
 
 
+def test_a_learner_that_offers_nothing_warns_once() -> None:
+    options: dict[str, Any] = {"copies": 16, "particles": 4, "width": 8, "n_steps": 5}
+    with pytest.warns(UserWarning, match="The trap of offering nothing") as warned:
+        rl.learner("k1-t20-uniform", **options).learn(16 * 5 * 12)
+    assert len(warned) == 1
+    model = rl.learner("k3-t20-uniform", **options).learn(16 * 5 * 12)  # warnings are errors here
+    assert np.mean(model.offers) > training.NEXT_TO_NOTHING
+    rl.learner("k1-t20-uniform", against="zero", **options).learn(16 * 5 * 12)
+
+
+@pytest.mark.parametrize(
+    ("lap", "says"), [(1, "they begin anew: no lap is finished"), (2, "they go on after lap 1 of 3")]
+)
+def test_an_interrupted_run_says_what_is_kept(
+    lap: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    update = training.Learner.train
+
+    def stop(self: training.Learner) -> None:
+        if self.num_timesteps > (lap - 1) * 320:
+            raise KeyboardInterrupt
+        update(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(training.Learner, "train", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "run")
+    assert says in capsys.readouterr().out
+    assert len(run(tmp_path / "run")["laps"]) == 3
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
