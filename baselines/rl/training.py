@@ -398,7 +398,7 @@ def train(settings: Settings, out: Path) -> Path:
     with only_writer(out, out / "lock"):
         remove_half_written(out)
         record = read_record(settings, out)
-        if (lap := len(record["laps"])) == settings.laps:
+        if (lap := len(record["laps"])) >= settings.laps:
             return out / "policy.npz"
         try:
             if lap:
@@ -415,9 +415,11 @@ def train(settings: Settings, out: Path) -> Path:
             model.learn(left, laps, log_interval=interval, reset_num_timesteps=False, progress_bar=True)
         except KeyboardInterrupt:
             lap = len(read_record(settings, out)["laps"])
-            then = f"they begin anew: no lap is finished, and with lap below {settings.lap} they are shorter"
-            then = f"they go on after lap {lap} of {settings.laps}" if lap else then
-            print(f"out = {str(out)!r}: pass the same arguments again, and {then}", flush=True)
+            begins = (
+                f"begins anew: no lap is finished, so nothing is kept; with lap below {settings.lap}, laps are shorter"
+            )
+            goes = f"goes on after lap {lap} of {settings.laps}" if lap else begins
+            print(f"out = {str(out)!r}: with the same arguments, training {goes}", flush=True)
             raise
     return out / "policy.npz"
 

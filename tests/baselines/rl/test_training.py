@@ -305,7 +305,8 @@ def test_a_learner_that_offers_nothing_warns_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lap", "says"), [(1, "they begin anew: no lap is finished"), (2, "they go on after lap 1 of 3")]
+    ("lap", "says"),
+    [(1, "training begins anew: no lap is finished, so nothing is kept"), (2, "training goes on after lap 1 of 3")],
 )
 def test_an_interrupted_run_says_what_is_kept(
     lap: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
