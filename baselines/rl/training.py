@@ -74,7 +74,7 @@ WAYS = ("likeliest", "drawn")  # in which a policy's actions are played
 SCRIPTS = ("zero", "profit-target", "bracket-ucb")  # that a learning curve is shown beside
 AGENTS = ("empirical-mean", "ucb")  # likewise, of an agent
 REFERENCE_EPISODES = 500
-NEXT_TO_NOTHING = 1e-3  # the largest incentive of an offer, on average
+NEXT_TO_NOTHING, STRETCH = 1e-3, 4  # the largest incentive of an offer, on average; over so many rollouts at least
 TRAP = (
     "The policy offers next to nothing. docs/training.md, 'The trap of offering nothing', says why a learner gets"
     " there. What helped `ppo`: training on tasks of other families as well."
@@ -252,8 +252,8 @@ class Learner(PPO):
         super().train()
         if self.warming_up and left <= 1.0 - WARM_UP:
             self.warming_up, self.envs = False, environments(self.settings, self.settings.tasks)
-        stretch = self.offers[len(self.offers) // 2 :]
-        if left > 0.75 or len(stretch) < 2 or self.trapped or self.settings.against:
+        stretch = self.offers[-max(STRETCH, len(self.offers) // 8) :]
+        if left > 0.75 or len(stretch) < STRETCH or self.trapped or self.settings.against:
             return
         if np.mean(stretch) < NEXT_TO_NOTHING:
             self.trapped = True
