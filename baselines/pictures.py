@@ -7,7 +7,7 @@ colour-blind can tell apart, and a few more for figures with many lines.
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -156,6 +156,29 @@ def legend(figure: Figure | SubFigure, columns: int = 2) -> None:
     handles, labels = figure.axes[0].get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
+
+
+def learning_curve(run: Mapping[str, Any], score: str) -> bytes:
+    """Draw a score against rounds of training, beside that of scripts, as a PNG.
+
+    Args:
+        run: the record of a run, as :mod:`baselines.rl.training` keeps it in ``run.json``.
+        score: in it.
+    """
+    figure, axes = against_rounds(score)
+    if run["curve"]:
+        axes.plot(*zip(*run["curve"], strict=True), color=REST.color, label="while training")
+    for way in ("likeliest", "drawn"):
+        laps = [[ways[way][score][0] for ways in lap.values()] for lap in run["laps"]]
+        axes.plot(run["rounds"], [sum(each) / len(each) for each in laps], marker="o", label=f"evaluated, {way}")
+    for (name, value), colour in zip(run["references"].items(), (INK, "#222222"), strict=True):
+        axes.axhline(value, linestyle="--", linewidth=1, color=colour)
+        axes.annotate(name, (0.0, value), xytext=(2, 2), textcoords="offset points", fontsize="small")
+    axes.set(xlabel="rounds of training")
+    axes.legend(frameon=False)
+    file = io.BytesIO()
+    figure.savefig(file, dpi=150, format="png")
+    return file.getvalue()
 
 
 def short_label(label: str) -> str:

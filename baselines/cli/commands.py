@@ -311,8 +311,7 @@ def train(
             raise ValueError(f"against = {against!r} is for training an agent: add --seat agent, or leave it out")
         options["against"] = (against or "profit-target") if seat == "agent" else ""
         parts = {"agent": agent, "instance": instance, "n_arms": arms, "horizon": horizon}
-        tasks = training.games_to_learn(tuple(task), parts)
-        settings = training.settings_of(tasks, options)
+        settings = training.settings_of(tuple(task), parts, options)
         policy = training.train(settings, out)
         seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
         for each in settings.tasks:

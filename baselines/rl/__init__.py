@@ -57,4 +57,4 @@ def learner(
     several = isinstance(task, Sequence) and not isinstance(task, str)
     given: Any = () if task is None else tuple(task) if several else (task,)  # type: ignore[arg-type]
     parts = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
-    return training.learner(training.settings_of(training.games_to_learn(given, parts), options))
+    return training.learner(training.settings_of(given, parts, options))

@@ -17,11 +17,10 @@ from baselines.tasks import Task, settings
 from pa_env.checks import short
 from pa_env.envs.spaces import FAR
 from pa_env.game import Game
-from pa_env.kernel.layout import ArmRow, Floats, SummaryBlock, block_columns
+from pa_env.kernel.layout import ArmRow, Floats, Floats32, SummaryBlock, block_columns
 
 Games = VectorEnv[Any, Any, Any]  # a batched game, bare or wrapped
 PLAYED_SCORES = ("utility", "expected_utility", "regret", "regret_oracle")
-OFFER = "offer"  # the largest incentive of an offer: what a model that offers nothing has none of
 TRIAL_SEEDS = 6 * 10**8  # first seed of tables that are looked at while policies are chosen
 
 
@@ -35,15 +34,8 @@ def follower_games(task: Task, against: str, copies: int) -> WithHistory:
     principal = make(against, n_arms=task.n_arms, horizon=task.horizon)
     if type(principal).privileged:
         raise ValueError(f"against = {short(against)} is shown the agent's beliefs: name a principal that is not")
-    return WithHistory(
-        gym.make_vec(
-            *("PrincipalAgentFollower-v0", copies),
-            principal=Replayed(principal),
-            autoreset_mode="Disabled",
-            max_incentive=FAR,
-            **settings(task),
-        )
-    )
+    seat: dict[str, Any] = {"principal": Replayed(principal), "max_incentive": FAR, **settings(task)}
+    return WithHistory(gym.make_vec("PrincipalAgentFollower-v0", copies, autoreset_mode="Disabled", **seat))
 
 
 def game_of(games: Games) -> Game:
@@ -52,8 +44,15 @@ def game_of(games: Games) -> Game:
     return game
 
 
+def offered(games: Games) -> Floats32:
+    """Return the largest incentive of the last offer in each copy (copies,)."""
+    game = game_of(games)
+    offers: Floats32 = game.summary[:, block_columns(SummaryBlock.OFFER, game.n_arms)].max(axis=1)
+    return offers
+
+
 def play_out(games: Games, model: Any, seeds: Sequence[int], deterministic: bool = True) -> dict[str, Floats]:
-    """Return the sums of the scores (copies,) in one episode of each copy under a model, and of the offers.
+    """Return the sums of the scores (copies,) in one episode of each copy under a model.
 
     ``PAYOFF`` is 0 unless the model plays the agent.
 
@@ -64,16 +63,14 @@ def play_out(games: Games, model: Any, seeds: Sequence[int], deterministic: bool
         deterministic: play the model's likeliest actions; else actions are drawn.
     """
     observations, _ = games.reset(seed=list(seeds))  # type: ignore[arg-type] # ours takes a list
-    game = game_of(games)
-    sums = {score: np.zeros(games.num_envs) for score in (*PLAYED_SCORES, PAYOFF, OFFER)}
+    sums = {score: np.zeros(games.num_envs) for score in (*PLAYED_SCORES, PAYOFF)}
     state, starts = None, np.ones(games.num_envs, np.bool_)
-    for _ in range(game.horizon):
+    for _ in range(game_of(games).horizon):
         actions, state = model.predict(observations, state, starts, deterministic)
         observations, _, _, _, info = games.step(actions)
         starts = np.zeros(games.num_envs, np.bool_)
-        for score in (*PLAYED_SCORES, PAYOFF):
+        for score in sums:
             sums[score] += info.get(score, 0.0)
-        sums[OFFER] += game.summary[:, block_columns(SummaryBlock.OFFER, game.n_arms)].max(axis=1)
     return sums
 
 

@@ -16,6 +16,7 @@ import torch
 from gymnasium.spaces import Box, Discrete
 from stable_baselines3.common.distributions import DiagGaussianDistribution, Distribution
 from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.torch_layers import MlpExtractor
 from stable_baselines3.common.type_aliases import Schedule
 from torch import Tensor, nn
 from torch.nn.functional import linear
@@ -98,27 +99,20 @@ class SetHead(nn.Module):
         return numbers if self.all is None else torch.cat([self.all(together), numbers], dim=1)
 
 
-class SetBodies(nn.Module):
+class SetBodies(MlpExtractor):
     """A body for the actor and another for the critic: an "MLP extractor" in the words of Stable-Baselines3."""
 
     def __init__(self, actor: SetBody, critic: SetBody) -> None:
-        super().__init__()
+        super().__init__(actor.width, [], nn.ReLU)
         self.actor, self.critic = actor, critic
-        self.latent_dim_pi = self.latent_dim_vf = actor.width
 
-    def forward(self, observations: Tensor) -> tuple[Codes, Tensor]:
-        """Return the codes of the actor and the code of the critic."""
-        return self.forward_actor(observations), self.forward_critic(observations)
-
-    def forward_actor(self, observations: Tensor) -> Codes:
+    def forward_actor(self, features: Tensor) -> Any:
         """Return the actor's codes."""
-        codes: Codes = self.actor(observations)
-        return codes
+        return self.actor(features)
 
-    def forward_critic(self, observations: Tensor) -> Tensor:
+    def forward_critic(self, features: Tensor) -> Any:
         """Return the critic's code of all arms."""
-        code: Tensor = self.critic(observations)[1]
-        return code
+        return self.critic(features)[1]
 
 
 class SetActorCritic(ActorCriticPolicy):
@@ -161,23 +155,21 @@ class SetActorCritic(ActorCriticPolicy):
         arms, left = divmod(numbers, fields + privileged)
         if left or arms < 1 or n_arms not in (None, arms):
             raise ValueError(f"observation_space = {observation_space} does not split by arm: set fields and overall")
-        unshared = action_numbers(action_space) % arms if overall_actions is None else overall_actions
+        unshared, self.actions = split_actions(action_space, arms, overall_actions)
         self.layout = {"n_arms": arms, "width": width, "fields": fields, "overall": overall}
         self.layout |= {"overall_actions": unshared, "privileged": privileged, "deep": deep}
         super().__init__(observation_space, action_space, lr_schedule, **options)
 
     def _build_mlp_extractor(self) -> None:
         sizes = {name: self.layout[name] for name in ("fields", "overall", "width", "privileged")}
-        actor, critic = (SetBody(**sizes, sees_privileged=sees) for sees in (False, True))
-        self.mlp_extractor = SetBodies(actor, critic)  # type: ignore[assignment] # the same methods
+        self.mlp_extractor = SetBodies(*(SetBody(**sizes, sees_privileged=sees) for sees in (False, True)))
 
     def _build(self, lr_schedule: Schedule) -> None:
         super()._build(lr_schedule)
         overall = self.layout["overall_actions"]
-        each = actions_per_arm(self.action_space, self.layout["n_arms"], overall)
-        self.action_net = SetHead(self.layout["width"], overall, each, bool(self.layout["deep"]))
+        self.action_net = SetHead(self.layout["width"], overall, self.actions, bool(self.layout["deep"]))
         if isinstance(self.action_space, Box):
-            self.log_std = nn.Parameter(torch.full((overall + each,), float(self.log_std_init)))
+            self.log_std = nn.Parameter(torch.full((overall + self.actions,), float(self.log_std_init)))
         self.optimizer = self.optimizer_class(self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
     def _get_action_dist_from_latent(self, latent_pi: Tensor) -> Distribution:
@@ -196,25 +188,20 @@ class SetActorCritic(ActorCriticPolicy):
         return super()._get_constructor_parameters() | self.layout
 
 
-def action_numbers(space: gym.Space[Any]) -> int:
-    """The number of numbers in a Box, or of logits of a Discrete."""
-    if isinstance(space, Discrete):
-        return int(space.n)
-    if isinstance(space, Box) and len(space.shape) == 1:
-        return space.shape[0]
-    raise ValueError(f"action_space = {space} must be a Box of one dimension or Discrete")
+def split_actions(space: gym.Space[Any], n_arms: int, overall: int | None = None) -> tuple[int, int]:
+    """Return how many actions are about no arm (``overall``; None: what arms leave), and how many about each.
 
-
-def actions_per_arm(space: gym.Space[Any], n_arms: int, overall: int) -> int:
-    """The number of actions about each arm, once ``overall`` are taken off; raises if arms have not equally many.
-
-    >>> actions_per_arm(Box(-1, 1, (2 + 5,)), n_arms=5, overall=2), actions_per_arm(Discrete(4 * 2), 2, 0)
-    (1, 4)
+    >>> split_actions(Box(-1, 1, (2 + 5,)), n_arms=5, overall=2), split_actions(Discrete(4 * 2), 2)
+    ((2, 1), (0, 4))
     """
-    each, left = divmod(action_numbers(space) - overall, n_arms)
+    if not isinstance(space, Discrete) and not (isinstance(space, Box) and len(space.shape) == 1):
+        raise ValueError(f"action_space = {space} must be a Box of one dimension or Discrete")
+    numbers = int(space.n) if isinstance(space, Discrete) else space.shape[0]
+    overall = numbers % n_arms if overall is None else overall
+    each, left = divmod(numbers - overall, n_arms)
     if left or each < 1:
         raise ValueError(
             f"action_space = {space} must have {overall} overall actions and as many for each of {n_arms} arms:"
             " set overall_actions and n_arms to what the environment takes"
         )
-    return each
+    return overall, each

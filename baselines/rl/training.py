@@ -23,11 +23,11 @@ policy. In the folder of a run:
 
 import functools
 import inspect
-import io
 import json
 import math
 import pickle
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -39,17 +39,17 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from stable_baselines3 import PPO
 from stable_baselines3.common.buffers import RolloutBuffer
-from stable_baselines3.common.callbacks import BaseCallback, CallbackList
+from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from stable_baselines3.common.utils import set_random_seed
 
 from baselines.benchmark.formatting import plus_minus
-from baselines.benchmark.statistics import Estimate, estimate
+from baselines.benchmark.statistics import estimate
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
 from baselines.registry import describe
 from baselines.rl.agent_seat import PAYOFF
-from baselines.rl.evaluate import OFFER, Games, follower_games, games_of, payoffs, play_out
+from baselines.rl.evaluate import Games, follower_games, games_of, offered, payoffs, play_out
 from baselines.rl.models import save
 from baselines.rl.networks import SetActorCritic
 from baselines.rl.vec_env import GameVecEnv
@@ -60,12 +60,13 @@ from baselines.specs import is_user_code
 from baselines.tasks import DEFAULT_AGENTS, Task, setting, task
 from pa_env.checks import at_least, known, seed_of, short, whole
 from pa_env.kernel.layout import Floats, Floats32
-from pa_env.policy_file import Seat
 from pa_env.trained_agents import SEAT as AGENT_SEAT
 
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 ROLLOUT, BATCHES, EPOCHS = 25, 8, 2  # rounds of each copy between two updates; equal parts of them, and passes
 RATE, ENTROPY = 2e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
+COUNTS = ("steps", "copies", "particles", "width", "lap", "rounds", "n_steps", "n_epochs", "batch_size")
+AMOUNTS = ("learning_rate", "ent_coef", "gamma", "gae_lambda")
 WARM_UP = 0.4  # share of the rounds that is spent on the tasks of a warm-up, if there is one
 # What is maximised, with its sign.
 SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0), PAYOFF: (PAYOFF, 1.0)}
@@ -73,7 +74,7 @@ WAYS = ("likeliest", "drawn")  # in which a policy's actions are played
 SCRIPTS = ("zero", "profit-target", "bracket-ucb")  # that a learning curve is shown beside
 AGENTS = ("empirical-mean", "ucb")  # likewise, of an agent
 REFERENCE_EPISODES = 500
-NEXT_TO_NOTHING = 1e-3  # an offer, on average over rounds
+NEXT_TO_NOTHING, STRETCH = 1e-3, 4  # the largest incentive of an offer, on average; over so many rollouts at least
 TRAP = (
     "The policy offers next to nothing. docs/training.md, 'The trap of offering nothing', says why a learner gets"
     " there. What helped `ppo`: training on tasks of other families as well."
@@ -128,22 +129,18 @@ class Settings:
         known("objective", self.objective, (PAYOFF,) if self.against else SCORE.keys() - {PAYOFF})
         if (seed_of(self.seed) or 0) >= 2**32:
             raise ValueError(f"seed = {short(self.seed)} must be below 2**32, as Stable-Baselines3 wants it")
-        for name in ("steps", "copies", "particles", "width", "lap", "rounds"):
-            whole(name, getattr(self, name), 1)
+        # A wrong argument of PPO would fail later in Stable-Baselines3, which would not name it.
+        given = vars(self) | dict(self.ppo)
+        for name in COUNTS:
+            whole(name, given.get(name, 2), 2 if name == "batch_size" else 1)
+        for name in AMOUNTS:
+            if not callable(given.get(name, callable)):
+                at_least(name, given[name], 0.0)
         for name in ("deep", "privileged"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} = {short(getattr(self, name))} must be True or False")
-        self._check_ppo()
+            if not isinstance(given[name], bool):
+                raise TypeError(f"{name} = {short(given[name])} must be True or False")
         if self.copies < (most := max(len(self.tasks), len(self.warm_up))):
             raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
-
-    def _check_ppo(self) -> None:
-        """Raise if an argument of PPO is no number of its kind; Stable-Baselines3 would fail later, and name none."""
-        for name in {"n_steps", "n_epochs", "batch_size"} & self.ppo.keys():
-            whole(name, self.ppo[name], 2 if name == "batch_size" else 1)
-        for name in {"learning_rate", "ent_coef", "gamma", "gae_lambda"} & self.ppo.keys():
-            if not callable(self.ppo[name]):
-                at_least(name, self.ppo[name], 0.0)
 
     def _check_agent(self) -> None:
         """Raise if an agent can't be trained like this. Its objective is payoff, and its critic sees what it sees."""
@@ -156,11 +153,6 @@ class Settings:
         object.__setattr__(self, "privileged", False)
         if self.objective == "utility":
             object.__setattr__(self, "objective", PAYOFF)
-
-    @property
-    def seat(self) -> Seat:
-        """Who is trained."""
-        return AGENT_SEAT if self.against else PRINCIPAL_SEAT
 
     @property
     def scores(self) -> dict[str, str]:
@@ -194,8 +186,7 @@ class Settings:
     def record(self) -> dict[str, Any]:
         """The settings as ``run.json`` keeps them."""
         names = {name: [each.name for each in getattr(self, name)] for name in ("tasks", "warm_up")}
-        values = {each.name: getattr(self, each.name) for each in fields(self)} | names
-        return values | {"ppo": {name: repr(value) for name, value in self.ppo.items()}}
+        return vars(self) | names | {"ppo": {name: repr(value) for name, value in self.ppo.items()}}
 
 
 class Rollouts:
@@ -204,8 +195,8 @@ class Rollouts:
     An update by one number of arms at a time would follow the games of that size alone.
     """
 
-    def __init__(self, parts: list[RolloutBuffer]) -> None:
-        self.parts = parts  # one for each number of arms
+    def __init__(self) -> None:
+        self.parts: list[RolloutBuffer] = []  # one for each number of arms
 
     def get(self, batch_size: int) -> Iterator[RolloutBufferSamples]:
         """Yield minibatches of at most so many rounds; those of each part are spread evenly."""
@@ -228,47 +219,55 @@ class Rollouts:
 class Learner(PPO):
     """Stable-Baselines3's PPO, with a bonus for random actions that falls to 0, a warm-up, and several numbers of arms.
 
-    :func:`learner` makes one.
+    :func:`learner` makes one. It says once if its policy offers next to nothing.
     """
 
     settings: Settings
     envs: list[GameVecEnv]  # one for each number of arms
-    first_entropy: float
     warming_up: bool
     references: Mapping[str, float]  # utilities of scripts
+    offers: list[float]  # the mean of the largest incentives that are offered at the end of each rollout
+    trapped: bool  # True once it was said that they are next to nothing
+    say: Callable[[str], None] = staticmethod(warnings.warn)
 
     def collect_rollouts(self, env: Any, callback: Any, rollout_buffer: Any, n_rollout_steps: int) -> bool:
         """Play a rollout of all games."""
-        rollouts, self.env = Rollouts([]), self.envs[0]
+        rollouts, self.env = Rollouts(), self.envs[0]
         self.rollout_buffer = rollouts  # type: ignore[assignment] # has what an update asks for
         for envs in self.envs:
             self._last_obs = envs.reset() if envs.observations is None else envs.observations
             self._last_episode_starts = envs.starts
-            part = RolloutBuffer(
-                *(n_rollout_steps, envs.observation_space, envs.action_space, self.device),
-                *(self.gae_lambda, self.gamma, envs.num_envs),
-            )
+            spaces = envs.observation_space, envs.action_space
+            part = RolloutBuffer(n_rollout_steps, *spaces, self.device, self.gae_lambda, self.gamma, envs.num_envs)
             rollouts.parts.append(part)
             if not super().collect_rollouts(envs, callback, part, n_rollout_steps):
                 return False
+        self.offers.append(float(np.mean([offered(games).mean() for envs in self.envs for games in envs.games])))
         return True
 
     def train(self) -> None:
         """Update the policy by a rollout; after the warm-up, go on with the other tasks."""
         left = self._current_progress_remaining
-        self.ent_coef = self.first_entropy * left
+        self.ent_coef = self.settings.ppo.get("ent_coef", ENTROPY) * left
         super().train()
         if self.warming_up and left <= 1.0 - WARM_UP:
             self.warming_up, self.envs = False, environments(self.settings, self.settings.tasks)
+        stretch = self.offers[-max(STRETCH, len(self.offers) // 8) :]
+        if left > 0.75 or len(stretch) < STRETCH or self.trapped or self.settings.against:
+            return
+        if np.mean(stretch) < NEXT_TO_NOTHING:
+            self.trapped = True
+            self.say(TRAP)
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "envs"]
+        return [*super()._excluded_save_params(), "envs", "say"]
 
     @classmethod
-    def load(cls, *arguments: Any, **options: Any) -> "Learner":
-        """Load a learner, as Stable-Baselines3 does; it goes on with games of its own."""
+    def load(cls, *arguments: Any, envs: list[GameVecEnv] | None = None, **options: Any) -> "Learner":
+        """Load a learner, as Stable-Baselines3 does; it goes on with these games, or with others of its tasks."""
         model = super().load(*arguments, **options)
-        model.envs = environments(model.settings, model.settings.warm_up if model.warming_up else model.settings.tasks)
+        tasks = model.settings.warm_up if model.warming_up else model.settings.tasks
+        model.envs = envs or environments(model.settings, tasks)
         model.env = model.envs[0]
         return model
 
@@ -284,13 +283,13 @@ class Learner(PPO):
             progress_bar: show a bar, with the utility so far beside that of scripts.
             **options: of PPO's ``learn``.
         """
-        bar = Bar(self.references or references(self.settings)) if progress_bar else None
+        bars = [Bar(self.references or references(self.settings))] if progress_bar else []
         given = callback if isinstance(callback, list) else [callback] if callback is not None else []
         try:
             with one_thread():
-                super().learn(total_timesteps, CallbackList([*given, *([bar] if bar else [])]), *arguments, **options)
+                super().learn(total_timesteps, [*given, *bars], *arguments, **options)
         finally:
-            if bar is not None:
+            for bar in bars:
                 bar.progress.stop()
         return self
 
@@ -306,17 +305,25 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def games_to_learn(tasks: tuple[str | Task, ...], parts: Mapping[str, Any]) -> tuple[str | Task, ...]:
-    """Return the tasks; or if there are none, that of a game with these parts.
+def settings_of(tasks: tuple[str | Task, ...], parts: Mapping[str, Any], options: Mapping[str, Any]) -> Settings:
+    """Return the settings of tasks, or if there are none, of a game with these parts.
 
     Args:
         tasks: or their names.
         parts: agent and instance by their specs, n_arms, horizon; None: the default.
+        options: fields of :class:`Settings`, and arguments of PPO.
     """
-    given = {name: value for name, value in parts.items() if value is not None}
-    if tasks and given:
-        raise ValueError(f"task = {short(tasks[0])} is a whole setting: leave out {', '.join(given)}, or the task")
-    return tasks or (game(**given),)
+    parts = {name: value for name, value in parts.items() if value is not None}
+    if tasks and parts:
+        raise ValueError(f"task = {short(tasks[0])} is a whole setting: leave out {', '.join(parts)}, or the task")
+    names = {each.name for each in fields(Settings)} - {"tasks", "ppo"}
+    ours = {"policy", "env", "device", "_init_setup_model"}  # are chosen here
+    accepted = sorted(names | inspect.signature(PPO).parameters.keys() - ours)
+    for name in options:
+        known("option of a learner", name, accepted)
+    ppo = {name: value for name, value in options.items() if name not in names}
+    fixed: dict[str, Any] = {name: options[name] for name in options if name in names}
+    return Settings(tasks or (game(**parts),), **fixed, ppo=ppo)  # type: ignore[arg-type] # names become tasks
 
 
 def game(agent: str = DEFAULT_AGENTS[0], instance: str = "uniform", n_arms: int = 5, horizon: int = 200) -> Task:
@@ -326,17 +333,6 @@ def game(agent: str = DEFAULT_AGENTS[0], instance: str = "uniform", n_arms: int 
     return setting(agent, instance, n_arms, horizon, labels=labels)
 
 
-def settings_of(tasks: tuple[str | Task, ...], options: Mapping[str, Any]) -> Settings:
-    """Return the settings of tasks with these options: fields of :class:`Settings`, and arguments of PPO."""
-    names = {each.name for each in fields(Settings)} - {"tasks", "ppo"}
-    ours = {"policy", "env", "device", "_init_setup_model"}  # are chosen here
-    accepted = sorted(names | inspect.signature(PPO).parameters.keys() - ours)
-    for name in options:
-        known("option of a learner", name, accepted)
-    ppo = {name: value for name, value in options.items() if name not in names}
-    return Settings(tasks, **{name: options[name] for name in options if name in names}, ppo=ppo)  # type: ignore[arg-type]
-
-
 def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
     envs, given = environments(settings, settings.warm_up or settings.tasks), constants(settings)
@@ -344,8 +340,8 @@ def learner(settings: Settings) -> Learner:
     with one_thread():
         model = Learner(SetActorCritic, envs[0], **given | {"batch_size": envs[0].num_envs * given["n_steps"]})
     model.batch_size = given["batch_size"]
-    model.settings, model.envs, model.first_entropy = settings, envs, model.ent_coef
-    model.warming_up, model.references = bool(settings.warm_up), {}
+    model.settings, model.envs, model.warming_up = settings, envs, bool(settings.warm_up)
+    model.references, model.offers, model.trapped = {}, [], False
     return model
 
 
@@ -365,8 +361,8 @@ def environments(settings: Settings, tasks: tuple[Task, ...]) -> list[GameVecEnv
 def constants(settings: Settings) -> dict[str, Any]:
     """Return the arguments of PPO; a learning rate that is a number is the first one, and falls."""
     horizon = float(np.mean([each.horizon for each in settings.tasks]))
-    sizes = {"fields": settings.seat.fields, "overall": settings.seat.overall}
-    network = sizes | {"width": settings.width, "deep": settings.deep}
+    seat, privileged = AGENT_SEAT if settings.against else PRINCIPAL_SEAT, len(PRIVILEGED) if settings.privileged else 0
+    network = {"fields": seat.fields, "overall": seat.overall, "privileged": privileged}
     defaults: dict[str, Any] = {
         "learning_rate": RATE,
         "n_steps": ROLLOUT,
@@ -377,10 +373,10 @@ def constants(settings: Settings) -> dict[str, Any]:
         "ent_coef": ENTROPY,
         "seed": settings.seed,
         "device": "cpu",
-        "policy_kwargs": network | {"privileged": len(PRIVILEGED) if settings.privileged else 0},
+        "policy_kwargs": {},
     }
     chosen = defaults | dict(settings.ppo)
-    chosen["policy_kwargs"] = chosen["policy_kwargs"] | defaults["policy_kwargs"]  # which the games' layout needs
+    chosen["policy_kwargs"] = chosen["policy_kwargs"] | network | {"width": settings.width, "deep": settings.deep}
     if not callable(chosen["learning_rate"]):
         chosen["learning_rate"] = functools.partial(falling_rate, chosen["learning_rate"])
     return chosen
@@ -402,14 +398,29 @@ def train(settings: Settings, out: Path) -> Path:
     with only_writer(out, out / "lock"):
         remove_half_written(out)
         record = read_record(settings, out)
-        if len(record["laps"]) < settings.laps:
-            model = read_checkpoint(out, len(record["laps"])) if record["laps"] else learner(settings)
+        if (lap := len(record["laps"])) >= settings.laps:
+            return out / "policy.npz"
+        try:
+            if lap:
+                envs = pickle.loads((out / f"lap-{lap}.pkl").read_bytes())
+                model = Learner.load(out / f"lap-{lap}.zip", envs=envs, device="cpu")
+            else:
+                model = learner(settings)
+            model.say = functools.partial(print, flush=True)
             model.set_logger(configure(str(out), ["tensorboard"]))
             record["references"] = model.references = model.references or references(settings)
             left, interval = settings.laps * settings.lap_steps, settings.lap_steps // settings.rollout_steps
             left -= model.num_timesteps
             laps = Laps(settings, out, record)
             model.learn(left, laps, log_interval=interval, reset_num_timesteps=False, progress_bar=True)
+        except KeyboardInterrupt:
+            lap = len(read_record(settings, out)["laps"])
+            begins = (
+                f"begins anew: no lap is finished, so nothing is kept; with lap below {settings.lap}, laps are shorter"
+            )
+            goes = f"goes on after lap {lap} of {settings.laps}" if lap else begins
+            print(f"out = {str(out)!r}: with the same arguments, training {goes}", flush=True)
+            raise
     return out / "policy.npz"
 
 
@@ -423,24 +434,22 @@ class Bar(BaseCallback):
     def __init__(self, scripts: Mapping[str, float]) -> None:
         super().__init__()
         self.scripts = ", ".join(f"{name} {utility:.1f}" for name, utility in scripts.items())
-        console = Console(stderr=True)
-        columns = (BarColumn(20), TaskProgressColumn(), TextColumn("{task.fields[speed]}"), TimeRemainingColumn())
-        text = TextColumn("{task.fields[text]}")
-        self.progress = Progress(*columns, text, console=console, disable=not console.is_terminal)
+        console, text = Console(stderr=True), TextColumn("{task.description}")
+        columns = (BarColumn(20), TaskProgressColumn(), TimeRemainingColumn(), text)
+        self.progress = Progress(*columns, console=console, disable=not console.is_terminal)
 
     def _on_training_start(self) -> None:
         self.first = self.num_timesteps
-        total: int = self.model._total_timesteps
-        self.shown = self.progress.add_task("", total=total, completed=self.first, speed="", text="")
+        self.shown = self.progress.add_task("", total=self.model._total_timesteps, completed=self.first)
         self.progress.start()
 
     def _on_step(self) -> bool:
         if self.n_calls % 10 == 0:
-            utility = recent_utility(self.model)
-            elapsed = self.progress.tasks[0].elapsed or math.inf
-            speed = f"{self.num_timesteps:,} rounds, {(self.num_timesteps - self.first) / elapsed:,.0f}/s"
-            text = "" if math.isnan(utility) else f"utility {utility:.1f} ({self.scripts})"
-            self.progress.update(self.shown, completed=self.num_timesteps, speed=speed, text=text)
+            speed = (self.num_timesteps - self.first) / (self.progress.tasks[0].elapsed or math.inf)
+            text = f"{self.num_timesteps:,} rounds, {speed:,.0f}/s"
+            if not math.isnan(utility := recent_utility(self.model)):
+                text += f", utility {utility:.1f} ({self.scripts})"
+            self.progress.update(self.shown, completed=self.num_timesteps, description=text)
         return True
 
     def _on_rollout_end(self) -> None:
@@ -474,6 +483,8 @@ class Laps(BaseCallback):
 
     def _finish(self, lap: int) -> None:
         """Evaluate and write everything; the record comes last."""
+        from baselines.pictures import learning_curve
+
         played = evaluate(self.model, self.settings)
         scores = {
             name: {way: {score: estimate(sums[score]) for score in self.settings.scores} for way, sums in ways.items()}
@@ -485,15 +496,6 @@ class Laps(BaseCallback):
             self.model.save(file)
         write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.model.envs))  # type: ignore[attr-defined] # a Learner
         save(self.model, self.out / "policy.npz", sampled=better_drawn(played, self.settings))
-        self._tell(lap, scores, played)
-        write_whole(self.out / "curve.png", picture(self.record, next(iter(self.settings.scores))))
-        write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
-        for path in self.out.glob("lap-*"):
-            if path.stem != f"lap-{lap}":
-                path.unlink()
-
-    def _tell(self, lap: int, scores: dict[str, dict[str, dict[str, Estimate]]], played: Scores) -> None:
-        """Print and log the scores of a lap; say once that the policy offers next to nothing."""
         print(f"lap {lap} of {self.settings.laps}, {self.num_timesteps:,} rounds", flush=True)
         for name, ways in scores.items():
             for way, means in ways.items():
@@ -501,11 +503,11 @@ class Laps(BaseCallback):
                 print(f"  {name}: {way}: {line}", flush=True)
                 for score, mean in means.items():
                     self.logger.record(f"{name}/{way}_{score}", mean.value)
-        horizons = {each.name: each.horizon for each in self.settings.tasks}
-        offers = [ways["drawn"][OFFER].mean() / horizons[name] for name, ways in played.items()]
-        if max(offers) < NEXT_TO_NOTHING and not self.settings.against and not self.record["trapped"]:
-            self.record["trapped"] = True
-            print(TRAP, flush=True)
+        write_whole(self.out / "curve.png", learning_curve(self.record, next(iter(self.settings.scores))))
+        write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
+        for path in self.out.glob("lap-*"):
+            if path.stem != f"lap-{lap}":
+                path.unlink()
 
 
 def recent_utility(model: Any) -> float:
@@ -520,10 +522,8 @@ def references(settings: Settings) -> dict[str, float]:
     if settings.against:
         earned = {name: [payoffs(settings.against, name, each, seeds)[0] for each in tasks] for name in AGENTS}
         return {name: float(np.mean(sums)) for name, sums in earned.items()}
-    utilities = {
-        name: float(np.mean([simulate(name, task=each, seeds=seeds).expected_utility for each in tasks]))
-        for name in SCRIPTS
-    }
+    earned = {name: [simulate(name, task=each, seeds=seeds).expected_utility for each in tasks] for name in SCRIPTS}
+    utilities = {name: float(np.mean(sums)) for name, sums in earned.items()}
     best = max(SCRIPTS[1:], key=lambda name: utilities[name])
     return {name: utilities[name] for name in (SCRIPTS[0], best)}
 
@@ -554,42 +554,11 @@ def better_drawn(scores: Scores, settings: Settings) -> bool:
     return estimate(np.concatenate(gains)).low > 0
 
 
-def picture(record: dict[str, Any], score: str) -> bytes:
-    """Draw the learning curve of a run, in a score, as a PNG."""
-    from baselines.pictures import against_rounds
-
-    figure, axes = against_rounds(score)
-    if record["curve"]:
-        axes.plot(*np.array(record["curve"]).T, color="#9A9A9A", label="while training")
-    for way in WAYS:
-        utilities = [np.mean([ways[way][score][0] for ways in lap.values()]) for lap in record["laps"]]
-        axes.plot(record["rounds"], utilities, marker="o", label=f"evaluated, {way}")
-    for name, utility in record["references"].items():
-        axes.axhline(
-            utility, linestyle="--", linewidth=1, color="#555555" if name in (SCRIPTS[0], AGENTS[0]) else "#222222"
-        )
-        axes.annotate(name, (0.0, utility), xytext=(2, 2), textcoords="offset points", fontsize="small")
-    axes.set(xlabel="rounds of training")
-    axes.legend(frameon=False)
-    file = io.BytesIO()
-    figure.savefig(file, dpi=150, format="png")
-    return file.getvalue()
-
-
-def read_checkpoint(out: Path, lap: int) -> Learner:
-    """Return the learner as it was after a lap, with its games."""
-    with (out / f"lap-{lap}.pkl").open("rb") as file:
-        envs = pickle.load(file)
-    model = Learner.load(out / f"lap-{lap}.zip", device="cpu")
-    model.env, model.envs = envs[0], envs
-    return model
-
-
 def read_record(settings: Settings, out: Path) -> dict[str, Any]:
     """Return what ``run.json`` says, or a new record; raise if the folder holds a run with other settings."""
     path, wanted = out / "run.json", json.loads(json.dumps(settings.record))
     if not path.exists():
-        return {"settings": wanted, "laps": [], "rounds": [], "curve": [], "references": {}, "trapped": False}
+        return {"settings": wanted, "laps": [], "rounds": [], "curve": [], "references": {}}
     try:
         record: dict[str, Any] = json.loads(path.read_text())
     except ValueError as error:

@@ -19,6 +19,7 @@ neutral action, all zeros (no incentive; with ``ForLearning`` .001 above what th
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -71,14 +72,15 @@ class GameVecEnv(VecEnv):
         self.objective, self.staggered = objective, staggered
         self.scales = [10.0 / game_of(games).horizon ** 0.5 if scale is None else scale for games in self.games]
         self.render_mode = self.games[0].render_mode
-        self._ends = np.cumsum([games.num_envs for games in self.games])
-        super().__init__(int(self._ends[-1]), self.games[0].single_observation_space, self.games[0].single_action_space)
-        self._sums, self._lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, np.int64)
-        self._utilities = np.zeros(self.num_envs)  # expected, or payoffs, of the episodes that are being played
+        ends = np.cumsum([0, *(games.num_envs for games in self.games)]).tolist()
+        self._parts = [slice(*pair) for pair in pairwise(ends)]  # the copies of each game
+        super().__init__(ends[-1], self.games[0].single_observation_space, self.games[0].single_action_space)
+        # Of the episodes that are being played: rewards, rounds, and expected utilities, or payoffs.
+        self._sums = np.zeros((3, self.num_envs))
         self._whole = np.ones(self.num_envs, np.bool_)  # False in an episode that was not played from its beginning
         self.observations: NDArray[np.float32] | None = None  # the last ones; None before the first episode
         self.starts = np.ones(self.num_envs, np.bool_)  # True where an episode begins with them
-        self.recent = [deque[float](maxlen=RECENT) for _ in self.games]  # likewise, of those that ended last
+        self.recent = [deque[float](maxlen=RECENT) for _ in self.games]  # utilities of the episodes that ended last
 
     @classmethod
     def of(cls, name: str, copies: int, staggered: bool = False, **settings: Any) -> "GameVecEnv":
@@ -88,45 +90,42 @@ class GameVecEnv(VecEnv):
     def reset(self) -> NDArray[np.float32]:
         """Begin an episode of every copy; after :meth:`seed`, from these seeds."""
         observations = []
-        for games, end in zip(self.games, self._ends, strict=True):
-            seeds = self._seeds[end - games.num_envs : end]
+        for games, part in zip(self.games, self._parts, strict=True):
+            seeds = self._seeds[part]
             seen, _ = games.reset(seed=None if seeds[0] is None else seeds)  # type: ignore[arg-type] # ours takes a list
             observations.append(stagger(games, seen) if self.staggered else seen)
         self._reset_seeds()
-        self._sums[:], self._lengths[:], self._utilities[:], self._whole[:] = 0.0, 0, 0.0, not self.staggered
+        self._sums[:], self._whole[:] = 0.0, not self.staggered
         self.observations, self.starts = np.concatenate(observations), np.ones(self.num_envs, np.bool_)
         return self.observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Keep the actions for :meth:`step_wait`."""
-        self._actions = np.split(actions, self._ends[:-1])
+        self._actions = actions
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play one round of every copy."""
         infos: list[dict[str, Any]] = [{}] * self.num_envs
-        parts = []
-        each = zip(self.games, self._ends, self.scales, self._actions, self.recent, strict=True)
-        for games, end, scale, actions, recent in each:
-            observations, rewards, over, _, info = games.step(actions)
+        played, shown = [], PAYOFF if self.objective == PAYOFF else "expected_utility"
+        for games, part, scale, recent in zip(self.games, self._parts, self.scales, self.recent, strict=True):
+            observations, rewards, over, _, info = games.step(self._actions[part])
             rewards = scale * (rewards if self.objective is None else -info[OBJECTIVES[self.objective]])
-            first = end - games.num_envs
-            self._sums[first:end] += rewards
-            self._lengths[first:end] += 1
-            self._utilities[first:end] += info[PAYOFF if self.objective == PAYOFF else "expected_utility"]
+            sums = self._sums[:, part]
+            for total, gain in zip(sums, (rewards, 1.0, info[shown]), strict=True):
+                total += gain
             if over.any():
                 for i in np.flatnonzero(over).tolist():
-                    infos[first + i] = {
+                    infos[part.start + i] = {
                         "terminal_observation": observations[i],
                         "TimeLimit.truncated": False,
-                        "episode": {"r": float(self._sums[first + i]), "l": int(self._lengths[first + i])},
+                        "episode": {"r": float(sums[0, i]), "l": int(sums[1, i])},
                     }
-                recent.extend(self._utilities[first:end][over & self._whole[first:end]].tolist())
-                self._whole[first:end] |= over
-                for sums in (self._sums, self._lengths, self._utilities):
-                    sums[first:end][over] = 0
+                recent.extend(sums[2, over & self._whole[part]].tolist())
+                self._whole[part] |= over
+                sums[:, over] = 0.0
                 observations, _ = games.reset(options={"reset_mask": over})
-            parts.append((observations, rewards.astype(np.float32), over))
-        self.observations, rewards, self.starts = (np.concatenate(each) for each in zip(*parts, strict=True))
+            played.append((observations, rewards.astype(np.float32), over))
+        self.observations, rewards, self.starts = (np.concatenate(each) for each in zip(*played, strict=True))
         return self.observations, rewards, self.starts, infos
 
     def close(self) -> None:
@@ -135,8 +134,8 @@ class GameVecEnv(VecEnv):
             games.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of the game of each copy asked for."""
-        return self._by_copy([getattr(games, attr_name) for games in self.games], indices)
+        """Return an attribute of the game of each copy asked for."""
+        return [getattr(games, attr_name) for games in self._games_of(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Set an attribute of all games: the copies of a game are one object."""
@@ -147,21 +146,21 @@ class GameVecEnv(VecEnv):
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
         """Call a method of each game once: the copies of a game are one object."""
         self._check_all(indices, "env_method")
-        return self._by_copy([getattr(games, method_name)(*args, **kwargs) for games in self.games], None)
+        answers = [getattr(games, method_name)(*args, **kwargs) for games in self.games]
+        return [answer for games, answer in zip(self.games, answers, strict=True) for _ in range(games.num_envs)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
         """True where a game is in such a wrapper; episodes are summed up as by Stable-Baselines3's ``Monitor``."""
-        return self._by_copy(
-            [wrapper_class is Monitor or is_wrapped(each, wrapper_class) for each in self.games], indices
-        )
+        return [wrapper_class is Monitor or is_wrapped(games, wrapper_class) for games in self._games_of(indices)]
 
     def get_images(self) -> Sequence[Any]:
-        """A frame of the first copy."""
+        """Return a frame of the first copy."""
         return [self.games[0].render()]
 
-    def _by_copy(self, values: Sequence[Any], indices: Any) -> list[Any]:
-        """The value of the game of each copy asked for, from those of the games."""
-        return [values[int(np.searchsorted(self._ends, i, side="right"))] for i in self._get_indices(indices)]
+    def _games_of(self, indices: Any) -> list[Games]:
+        """Return the game of each copy asked for."""
+        owners = [games for games in self.games for _ in range(games.num_envs)]
+        return [owners[i] for i in self._get_indices(indices)]
 
     def _check_all(self, indices: Any, what: str) -> None:
         """Raise unless all copies are asked for."""
@@ -171,11 +170,9 @@ class GameVecEnv(VecEnv):
 
 def is_wrapped(games: Games, wrapper_class: type[Any]) -> bool:
     """True if a batched game is in such a wrapper."""
-    while isinstance(games, gym.vector.VectorWrapper):
-        if isinstance(games, wrapper_class):
-            return True
+    while not isinstance(games, wrapper_class) and isinstance(games, gym.vector.VectorWrapper):
         games = games.env
-    return False
+    return isinstance(games, wrapper_class)
 
 
 def stagger(games: Games, observations: NDArray[np.float32]) -> NDArray[np.float32]:

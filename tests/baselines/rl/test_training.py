@@ -17,7 +17,7 @@ pytest.importorskip("stable_baselines3", reason="the extra [train] is not instal
 from stable_baselines3 import PPO
 from typer.testing import CliRunner
 
-from baselines import rl
+from baselines import pictures, rl
 from baselines.__main__ import app
 from baselines.files import only_writer
 from baselines.rl import recipes, training
@@ -47,7 +47,7 @@ TINY: dict[str, Any] = {
 def undrawn(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Learning curves are drawn in the test of the command alone: each takes as long as a lap."""
     if "command" not in request.node.name:
-        monkeypatch.setattr(training, "picture", lambda *_: b"")
+        monkeypatch.setattr(pictures, "learning_curve", lambda *_: b"")
 
 
 def test_a_game_with_a_known_best_policy_is_learned() -> None:
@@ -292,6 +292,38 @@ def test_a_warm_up_comes_first() -> None:
 def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(tmp_path, tasks=("k1-t20-uniform",), steps=640)  # its one arm costs nothing
     assert capsys.readouterr().out.count("The trap of offering nothing") == 1
+
+
+def test_a_learner_that_offers_nothing_warns_once() -> None:
+    options: dict[str, Any] = {"copies": 16, "particles": 4, "width": 8, "n_steps": 5}
+    with pytest.warns(UserWarning, match="The trap of offering nothing") as warned:
+        rl.learner("k1-t20-uniform", **options).learn(16 * 5 * 12)
+    assert len(warned) == 1
+    model = rl.learner("k3-t20-uniform", **options).learn(16 * 5 * 12)  # warnings are errors here
+    assert np.mean(model.offers) > training.NEXT_TO_NOTHING
+    rl.learner("k1-t20-uniform", against="zero", **options).learn(16 * 5 * 12)
+
+
+@pytest.mark.parametrize(
+    ("lap", "says"),
+    [(1, "training begins anew: no lap is finished, so nothing is kept"), (2, "training goes on after lap 1 of 3")],
+)
+def test_an_interrupted_run_says_what_is_kept(
+    lap: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    update = training.Learner.train
+
+    def stop(self: training.Learner) -> None:
+        if self.num_timesteps > (lap - 1) * 320:
+            raise KeyboardInterrupt
+        update(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(training.Learner, "train", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "run")
+    assert says in capsys.readouterr().out
+    assert len(run(tmp_path / "run")["laps"]) == 3
 
 
 @pytest.mark.parametrize(
