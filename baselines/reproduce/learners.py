@@ -1,10 +1,10 @@
 """Reinforcement learning from scratch beside scripts: several learners, equal budgets, several seeds.
 
-Every learner plays the same task through :func:`pa_env.wrappers.ForLearning` and is given the same number of rounds.
-Those with discrete actions choose a rung of an arm's ladder of prices, the others (SAC, TD3) use ``continuous=True``.
-PPO has the constants of :mod:`baselines.rl.training`. The settings of the others were not searched for: they are
-Stable-Baselines3's, but for those in ``LEARNERS``. Policies that are random by design are sampled from when they are
-evaluated, as in training.
+Every learner plays the same task through :func:`pa_env.wrappers.ForLearning` and is given the same number of rounds;
+off-policy learners get half, since they update so often that a round takes them many times as long. Those with discrete
+actions choose a rung of an arm's ladder of prices, the others (SAC, TD3) use ``continuous=True``. PPO has the constants
+of :mod:`baselines.rl.training`. The settings of the others were not searched for: they are Stable-Baselines3's, but for
+those in ``LEARNERS``. Policies that are random by design are sampled from when they are evaluated, as in training.
 
 A learner that raises an error is shown as failed, with the error.
 """
@@ -46,6 +46,8 @@ class Learner:
     copies: int = 64
     continuous: bool = False
     sampled: bool = True
+    budget: float = 1.0  # share of the rounds
+    scale: float | None = 0.7  # of rewards; None: that of baselines.rl.training
 
 
 ON_POLICY: dict[str, Any] = {"gamma": 0.9995, "gae_lambda": 0.97, "ent_coef": 0.006}
@@ -53,15 +55,17 @@ PPO: dict[str, Any] = ON_POLICY | {"n_steps": 25, "batch_size": 1600, "n_epochs"
 OFF_POLICY: dict[str, Any] = {"buffer_size": 200_000, "batch_size": 256, "gradient_steps": 4, "train_freq": 1}
 OFF_POLICY |= {"learning_starts": 10_000, "gamma": 0.99, "policy_kwargs": {"net_arch": [64, 64]}}  # as large as PPO's
 LEARNERS = {
-    "PPO, equivariant": Learner("PPO", "SetActorCritic", PPO | {"policy_kwargs": {"width": 32}}, copies=512),
-    "PPO, MLP": Learner("PPO", options=PPO, copies=512),
+    "PPO, equivariant": Learner(
+        "PPO", "SetActorCritic", PPO | {"policy_kwargs": {"width": 32}}, copies=512, scale=None
+    ),
+    "PPO, MLP": Learner("PPO", options=PPO, copies=512, scale=None),
     "A2C": Learner("A2C", options=ON_POLICY | {"n_steps": 20}),
     "recurrent PPO": Learner(
-        "RecurrentPPO", "MlpLstmPolicy", PPO | {"policy_kwargs": {"lstm_hidden_size": 64}}, copies=512
+        "RecurrentPPO", "MlpLstmPolicy", PPO | {"policy_kwargs": {"lstm_hidden_size": 64}}, copies=512, scale=None
     ),
-    "DQN": Learner("DQN", options=OFF_POLICY | {"exploration_fraction": 0.5}, sampled=False),
-    "SAC": Learner("SAC", options=OFF_POLICY, continuous=True),
-    "TD3": Learner("TD3", options=OFF_POLICY, continuous=True, sampled=False),
+    "DQN": Learner("DQN", options=OFF_POLICY | {"exploration_fraction": 0.5}, sampled=False, budget=0.5),
+    "SAC": Learner("SAC", options=OFF_POLICY, continuous=True, budget=0.5),
+    "TD3": Learner("TD3", options=OFF_POLICY, continuous=True, sampled=False, budget=0.5),
 }
 
 
@@ -75,9 +79,8 @@ def trained(learner: Learner, steps: int, seed: int) -> Any:
     from baselines.rl.vec_env import GameVecEnv
 
     torch.set_num_threads(1)
-    envs = GameVecEnv(
-        ForLearning(games_of(task(TASK), learner.copies), learner.continuous), "utility", scale=0.7, staggered=True
-    )
+    games = ForLearning(games_of(task(TASK), learner.copies), learner.continuous)
+    envs = GameVecEnv(games, "utility", learner.scale, staggered=True)
     envs.seed(TRAINING_SEEDS + seed * learner.copies)
     options = copy.deepcopy(learner.options)  # Stable-Baselines3 writes to policy_kwargs
     library = importlib.import_module("sb3_contrib" if learner.algorithm == "RecurrentPPO" else "stable_baselines3")
@@ -113,9 +116,12 @@ def sizes(study: Study) -> tuple[int, int, int]:
 def measurements(study: Study) -> dict[tuple[str, int], Measurement]:
     """Every learner with every seed."""
     steps, seeds, episodes = sizes(study)
+    rounds = {name: int(steps * learner.budget) for name, learner in LEARNERS.items()}
     return {
         (name, seed): Measurement(
-            f"{name}, {steps} rounds, {episodes} episodes, seed {seed}", outcome, (learner, steps, seed, episodes)
+            f"{name}, {rounds[name]} rounds, {episodes} episodes, seed {seed}",
+            outcome,
+            (learner, rounds[name], seed, episodes),
         )
         for seed in range(seeds)
         for name, learner in LEARNERS.items()
@@ -156,18 +162,20 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     seeds, score = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes), SCORES.index("expected_utility")
     scripts = {name: sums[score, :, -1] for name, sums in compare(SCRIPTS, task=TASK, seeds=seeds).samples.items()}
     zero = scripts["zero"]
-    lines = ["| principal | utility | more than `zero` | by seed | minutes |", "|---|---|---|---|---|"]
+    lines = ["| principal | rounds | utility | more than `zero` | by seed | minutes |", "|---" * 6 + "|"]
     for name, earned in scripts.items():
-        lines.append(f"| `{name}` | {_mean(earned)} | {_mean(earned - zero) if name != 'zero' else ''} | | |")
+        lines.append(f"| `{name}` | | {_mean(earned)} | {_mean(earned - zero) if name != 'zero' else ''} | | |")
     for name, results in outcomes.items():
         each = ", ".join("failed" if "error" in result else f"{_utility(result).mean():.1f}" for result in results)
         minutes = np.mean([result["minutes"] for result in results])
         gained = "" if "failed" in each else _cell(results, zero)
-        cells = (name, _cell(results, None), gained, each, f"{minutes:.1f}")
+        rounds = f"{max(result.get('rounds', 0) for result in results):,}"
+        cells = (name, rounds, _cell(results, None), gained, each, f"{minutes:.1f}")
         lines.append(f"| {' | '.join(cells)} |")
     return [
-        f"{TASK}, {steps:,} rounds of training, {n_seeds} seeds, {episodes:,} evaluation episodes, the same for all."
-        " Expected utility: mean ± half a 95% interval, of a script over episodes. A learner's is over the episodes of"
+        f"{TASK}, {steps:,} rounds of training, half of that for DQN, SAC and TD3; {n_seeds} seeds; {episodes:,}"
+        " evaluation episodes, the same for all. Expected utility: mean ± half a 95% interval, of a script over"
+        " episodes. A learner's is over the episodes of"
         " its seeds, each episode averaged over the seeds, so that it does not cover the luck of training: `by seed`"
         " shows that. Minutes of training and evaluation are means over seeds.",
         "\n".join(lines),
@@ -181,14 +189,15 @@ def page(evidence: Evidence, _: Path) -> list[str]:
 
 def settings() -> Iterator[str]:
     """The hyper-parameters of every learner, a line for each."""
-    yield "| learner | algorithm | policy | copies | actions | evaluated | options |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| learner | algorithm | policy | copies | actions | evaluated | rewards times | options |"
+    yield "|---" * 8 + "|"
     for name, learner in LEARNERS.items():
         actions = "continuous" if learner.continuous else "rungs of prices"
         options = ", ".join(f"{key} = {value}" for key, value in learner.options.items())
         options += ", action noise N(0, 0.2)" if learner.algorithm == "TD3" else ""
         evaluated = "sampled" if learner.sampled else "likeliest"
-        cells = (learner.algorithm, learner.policy, str(learner.copies), actions, evaluated, options)
+        scale = "1/sqrt(T)" if learner.scale is None else f"{learner.scale}"
+        cells = (learner.algorithm, learner.policy, str(learner.copies), actions, evaluated, scale, options)
         yield f"| {name} | {' | '.join(cells)} |"
 
 

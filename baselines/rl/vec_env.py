@@ -48,8 +48,8 @@ class GameVecEnv(VecEnv):
         objective: None for the reward as played, X - pi_A; "utility" for its expectation theta_A - pi_A, less what the
             best fixed incentive would bring; "regret" for minus the round's share of R_T; in the agent's seat "payoff"
             for mu_A + pi_A. The last three are privileged, and fine for training: a reward is not observed.
-        scale: multiplies the reward; None: 10 / sqrt(horizon) of each game, so that the sum of an episode is of order 1
-            to 10.
+        scale: multiplies the reward; None: 1 / sqrt(horizon) of each game, so that the sums of episodes are of order 1.
+            With larger rewards most of a clipped gradient is the critic's.
         staggered: begin the first episodes at times spread over the horizon.
     """
 
@@ -70,7 +70,7 @@ class GameVecEnv(VecEnv):
         if objective is not None:
             known("objective", objective, OBJECTIVES)
         self.objective, self.staggered = objective, staggered
-        self.scales = [10.0 / game_of(games).horizon ** 0.5 if scale is None else scale for games in self.games]
+        self.scales = [1.0 / game_of(games).horizon ** 0.5 if scale is None else scale for games in self.games]
         self.render_mode = self.games[0].render_mode
         ends = np.cumsum([0, *(games.num_envs for games in self.games)]).tolist()
         self._parts = [slice(*pair) for pair in pairwise(ends)]  # the copies of each game
