@@ -27,10 +27,11 @@ GAMES = (
 RECIPES: dict[str, dict[str, Any]] = {
     "ppo": {
         "tasks": GAMES,
-        "steps": 61_440_000,
+        "steps": 102_400_000,
         "copies": 1024,
-        "lap": 200,
-        "rounds": 2_000_000,
+        "width": 48,
+        "lap": 400,
+        "rounds": 1_000_000,
         "ppo": {"batch_size": 1600, "learning_rate": 1.5e-3},
     },
 }
