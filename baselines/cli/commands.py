@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from baselines.cli.catalogue import completion
-from baselines.extras import missing
+from baselines.extras import how_to_install, missing
 from baselines.text import plain
 
 try:
     import typer
     from typer.core import TyperCommand
 except ImportError:
-    raise SystemExit("pa-bench needs the extra [bench]: pip install 'principal-agent-env[bench]'") from None
+    raise SystemExit(f"pa-bench needs the extra [bench]. {how_to_install('bench')}") from None
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")

@@ -109,7 +109,8 @@ for module, (words, _) in {missing}.items():
 """
     shown = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     said = [
-        f"Error: {name} is not installed: pip install 'principal-agent-env[{e}]'" for name, (_, e) in missing.items()
+        f"Error: {name} is not installed. In a clone of the repository: pip install '.[{extra}]'"
+        for name, (_, extra) in missing.items()
     ]
     lines = shown.stderr.splitlines()
     ends = [i for i, line in enumerate(lines) if line == "exit code 1"]
