@@ -69,6 +69,14 @@ def report_failures(failures: list[Path]) -> None:
         raise typer.Exit(1)
 
 
+def check_parts(task: list[str], **parts: object) -> list[str]:
+    """Return the options for parts of a setting that were given; raise if a task was given too."""
+    options = [f"--{name}" for name, value in parts.items() if value is not None]
+    if task and options:
+        raise ValueError(f"--task {task[0]} is a whole setting: leave out {', '.join(options)}, or the task")
+    return options
+
+
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
     """Take options that were not given from a TOML file."""
     if path is not None:
@@ -132,9 +140,13 @@ def run(
 ) -> None:
     """Play tasks x principals x seeds, keep the results, and print the table. Interrupted runs resume.
 
-    A principal is a name with its parameters (elimination,constants=practical), a class of your own
-    (path/to/file.py:Class or module:Class) or a trained policy (path/to/policy.npz). Agents and instances are names or
-    your own likewise. Every name like k7-t3000-clustered-exploratory-c0.3 is a task.
+    Principals are names with their parameters (elimination,constants=practical), classes of your own, or policy files.
+
+    A class of your own is path/to/file.py:Class or module:Class; a trained policy is path/to/policy.npz.
+
+    Agents and instances are names, or your own likewise.
+
+    Every name like k7-t3000-clustered-exploratory-c0.3 is a task.
 
     Example: pa-bench run --task k5-t1e4-uniform --principal ipa --principal haggler.py:Haggler --seeds 10
 
@@ -147,10 +159,7 @@ def run(
         from baselines.benchmark.plan import custom_task, make_plan
         from baselines.tasks import tasks
 
-        parts = {"agent": agent, "instance": instance, "arms": arms, "horizon": horizon, "dim": dim}
-        custom = [f"--{name}" for name, value in parts.items() if value is not None]
-        if task and custom:
-            raise ValueError(f"--task {task[0]} is a whole setting: leave out {', '.join(custom)}, or the task")
+        custom = check_parts(task, agent=agent, instance=instance, arms=arms, horizon=horizon, dim=dim)
         chosen = tasks(*task) if task else () if custom else tasks("default")
         if custom:
             chosen = (custom_task(agent, instance or "uniform", arms, horizon or 1000, dim),)
@@ -310,6 +319,7 @@ def train(
         if against and seat != "agent":
             raise ValueError(f"against = {against!r} is for training an agent: add --seat agent, or leave it out")
         options["against"] = (against or "profit-target") if seat == "agent" else ""
+        check_parts(task, agent=agent, instance=instance, arms=arms, horizon=horizon)
         parts = {"agent": agent, "instance": instance, "n_arms": arms, "horizon": horizon}
         tasks = training.games_to_learn(tuple(task), parts)
         settings = training.settings_of(tasks, options)
