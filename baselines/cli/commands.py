@@ -213,18 +213,25 @@ def report(
 
 @app.command("list")
 def list_names(
+    name: str | None = typer.Argument(
+        None,
+        help="List what has this name, with its parameters.",
+        autocompletion=completion("suite", "task", "principal", "agent", "instance"),
+    ),
     suite: str | None = typer.Option(None, help="List the tasks of this suite.", autocompletion=completion("suite")),
-    everything: bool = typer.Option(False, "--all", help="List every task too."),
+    everything: bool = typer.Option(False, "--all", help="List everything, tasks too, with parameters."),
     json: bool = AS_JSON,
 ) -> None:
-    """List suites of tasks, principals, agents and families of instances, with parameters. In a pipe: one line each.
+    """List suites of tasks, principals, agents and families of instances. In a pipe: a line each, with parameters.
+
+    Example: pa-bench list profit-target
 
     Example: pa-bench list --suite default
     """
     from baselines.cli.catalogue import show
 
     with plain_errors():
-        show(suite, everything, json)
+        show(name, suite, everything, json)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from rich.progress import Progress
 from typer.testing import CliRunner
 
 import baselines
+import pa_env
 from baselines.__main__ import app
 from baselines.benchmark import blocks, pool, sweep
 from baselines.benchmark.blocks import Block, BlockResult, attempt
@@ -509,6 +510,25 @@ def test_list_shows_suites_first_and_tasks_when_asked() -> None:
     as_json = CliRunner().invoke(app, ["list", "--suite", "short", "--json"])
     assert [list(item.values()) for item in json.loads(as_json.output)] == short
     assert CliRunner().invoke(app, ["list", "--suite", "shrt"]).exit_code == 1
+    assert [line[:2] for line in listed("exploratory")] == [["principal", "exploratory"], ["agent", "exploratory"]]
+    assert listed("k3-t100-uniform")[0][0] == "task"
+    shown = CliRunner().invoke(app, ["list", "ipaa"])
+    assert shown.exit_code == 1
+    assert "name = 'ipaa' is unknown (did you mean 'ipa'?)" in shown.stderr
+
+
+def test_list_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    text = re.sub(r"\x1b\[\d*m", "", CliRunner().invoke(app, ["list"]).output)
+    lines = text.splitlines()
+    assert lines[0] == "suites"
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 80
+    names = {line.split()[0] for line in lines if line.startswith("  ")}
+    assert names == {*SUITES, *baselines.principals(), *pa_env.agents(), *pa_env.families()}
+    assert "unknown_initial_means" not in text
+    assert "c0=1.0" in CliRunner().invoke(app, ["list", "exploratory"]).output
 
 
 def test_a_principal_may_have_the_name_of_its_agent() -> None:
