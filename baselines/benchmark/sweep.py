@@ -154,6 +154,8 @@ def show_progress(blocks: Sequence[Block], missing: Sequence[Block], quiet: bool
     if not console.is_terminal:
         yield ProgressLines(total, len(missing)).advance
         return
+    if missing:
+        pool.announce_compilation(console)
     columns = (*Progress.get_default_columns(), TextColumn("{task.fields[count]} of {task.fields[blocks]} blocks"))
     # Blocks differ in length, and come in an order: a speed over seconds would say nothing about the rest.
     with Progress(*columns, console=console, transient=True, speed_estimate_period=600) as progress:

@@ -272,6 +272,31 @@ def test_a_worker_says_nothing_of_compilations() -> None:
     assert pool.call(60, said) == ""
 
 
+def test_a_terminal_is_told_of_compilations_before_the_bar(tmp_path: Path) -> None:
+    """Once, by a sweep and by a comparison, and only where no machine code is kept."""
+    code = """
+import baselines
+from pathlib import Path
+from baselines.benchmark import sweep
+from baselines.benchmark.plan import make_plan
+from baselines.tasks import tasks
+if {sweep}:
+    sweep.run(make_plan(tasks("smoke"), ["zero"], 1), Path({out!r}), "pa-bench run", sweep.Engine(workers=1))
+else:
+    baselines.compare(["zero"], "smoke", seeds=1)
+"""
+    for sweeps in (True, False):
+        environment = os.environ | {"FORCE_COLOR": "1", "NUMBA_CACHE_DIR": str(tmp_path / f"cache {sweeps}")}
+        said = []
+        for folder in "12":
+            program = code.format(sweep=sweeps, out=str(tmp_path / folder))
+            words = [sys.executable, "-c", program]
+            said.append(subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stderr)
+        assert said[0].count("ompiling the game for this machine, some 10 seconds for each kind of agent") == 1
+        assert said[0].index("ompiling") < said[0].index("0%")
+        assert "ompiling" not in said[1]
+
+
 def test_a_failure_that_a_kill_left_behind_goes(tmp_path: Path) -> None:
     """As when the command is killed after it has written a block that had failed before."""
     run(tmp_path, ["zero"])
