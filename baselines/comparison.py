@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from baselines.benchmark.blocks import Block, blocks_of, episodes_of, play, read_table
-from baselines.benchmark.pool import play_in_processes
+from baselines.benchmark.pool import announce_compilation, play_in_processes
 from baselines.episodes import log_spaced
 from baselines.extras import missing
 from baselines.players import principals_by_label
@@ -96,12 +96,13 @@ def compare(
     objects = {**objects, **{("principal", label): each for label, each in entered.items()}}
     chosen = seeds_of(seeds)
     cores = os.cpu_count() or 1 if workers is None else whole("workers", workers, 1)
+    console = Console(stderr=True)
+    announce_compilation(console)
     privileged = {label: _check(Block(setting, label, chosen), objects) for label in entered}
     of_each = zip(*(blocks_of(setting, label, chosen) for label in entered), strict=True)
     blocks = [block for some_seeds in of_each for block in some_seeds]
     sums: dict[str, list[Floats]] = {label: [] for label in entered}
     parts: dict[Block, Floats] = {}
-    console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not _draws_bars(console)) as progress:
         bar = progress.add_task("episodes", total=len(entered) * len(chosen))
         for block, table in _play(blocks, objects, cores):

@@ -6,11 +6,16 @@ from importlib.metadata import PackageNotFoundError, requires
 NAME = "principal-agent-env"
 
 
+def how_to_install(extra: str) -> str:
+    """Return the sentence that says how to install an extra: the package is on no index."""
+    return f"In a clone of the repository: pip install '.[{extra}]'"
+
+
 def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
     """Return the error for a module that is missing, with the smallest extra that installs it, if one does.
 
     >>> str(missing(ModuleNotFoundError(name="typer")))
-    "typer is not installed: pip install 'principal-agent-env[bench]'"
+    "typer is not installed. In a clone of the repository: pip install '.[bench]'"
     """
     module = (error.name or "").partition(".")[0]
     try:
@@ -23,4 +28,4 @@ def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
         return error
     sizes = [extra for _, extra in of_extras]
     extra = "bench" if "bench" in extras else min(extras, key=sizes.count)
-    return ModuleNotFoundError(f"{module} is not installed: pip install '{NAME}[{extra}]'", name=module)
+    return ModuleNotFoundError(f"{module} is not installed. {how_to_install(extra)}", name=module)

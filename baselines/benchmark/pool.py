@@ -24,14 +24,19 @@ import traceback
 import types
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
 from baselines.benchmark.blocks import Block, BlockResult, play_bytes, result_of
 from baselines.files import StoreError
 from baselines.tasks import Objects
-from pa_env.kernel.compiling import compile_silently
+from pa_env.kernel.compiling import cache_folder, compile_silently
+from pa_env.kernel.hold import hold
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 STARTS = 3  # consecutive workers that may die at start-up
 DEATHS = 3  # workers that may die with the same block
@@ -45,6 +50,20 @@ CANNOT_START = (
 )
 Group = tuple[str, ...]  # whose blocks may share a process: see Block.user_specs
 Pipe = multiprocessing.connection.Connection
+
+
+def announce_compilation(console: "Console") -> None:
+    """Say on a terminal that the game will be compiled, if no machine code of it is kept yet: workers say nothing."""
+    folder = getattr(getattr(hold, "_cache", None), "cache_path", None)
+    if console.is_terminal and folder is not None and not Path(folder).exists():
+        compile_silently()  # said here, before a progress bar is drawn
+        console.print(
+            "Compiling the game for this machine, some 10 seconds for each kind of agent; kept for the next time in"
+            f" {cache_folder()}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 class Worker:

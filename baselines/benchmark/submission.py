@@ -7,7 +7,7 @@ bit.
 
 import secrets
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,8 +68,17 @@ def check_submission(directory: Path) -> str:
     # No seed: an author must not know which blocks will be played.
     _play_again(store, secrets.SystemRandom().sample(blocks, min(SAMPLE, len(blocks))), described)
     summary = summarise(results.rows)
-    labels = [plain(notes["principals"][spec]["label"]) for spec in entries]
-    return rows(summary[summary["principal"].isin(labels)], commit, notes["code"])
+    names = {plain(notes["principals"][spec]["label"]): _name(spec, described[spec]) for spec in entries}
+    return rows(summary[summary["principal"].isin(names)], names, commit, notes["code"])
+
+
+def _name(spec: str, facts: Description) -> str:
+    """Return the name of an entry: its spec with the path of its file in the repository, or a built-in's label."""
+    parsed = parse(spec)
+    if parsed.place in PRINCIPALS or not facts.files:
+        return facts.label
+    path = next(iter(facts.files.values())).resolve().relative_to(_top()).as_posix()
+    return spec.replace(parsed.place, path, 1)
 
 
 def _task(name: str, entry: manifest.Notes) -> Task:
@@ -106,7 +115,7 @@ def check_committed(sources: Iterable[tuple[str, Path]], others: Iterable[Path])
         sources: files of this package, each with its path in the repository.
         others: files somewhere in the repository.
     """
-    top = Path(_git("rev-parse", "--show-toplevel").strip()).resolve()
+    top = _top()
     files = dict(sources)
     for path in map(Path.resolve, others):
         if not path.is_relative_to(top):
@@ -118,6 +127,11 @@ def check_committed(sources: Iterable[tuple[str, Path]], others: Iterable[Path])
         if committed.get(name) != blob:
             raise StoreError(f"{name} is not in the last commit as it was played: commit it, and play again")
     return _git("rev-parse", "HEAD").strip()
+
+
+def _top() -> Path:
+    """Return the folder of the repository that the current folder is in."""
+    return Path(_git("rev-parse", "--show-toplevel").strip()).resolve()
 
 
 def _committed() -> Iterator[tuple[str, str]]:
@@ -148,7 +162,7 @@ def _play_again(store: Store, blocks: Sequence[Block], described: dict[str, Desc
             raise StoreError(isolated.failure)
 
 
-def rows(summary: pd.DataFrame, commit: str, code: str) -> str:
-    """The table of entries in Markdown: a row for each principal in each task."""
+def rows(summary: pd.DataFrame, names: Mapping[str, str], commit: str, code: str) -> str:
+    """The table of entries in Markdown: a row for each principal in each task, with names in place of labels."""
     table = tables.readable(summary)[["task", "principal", "utility", "R_T", "seeds"]]
-    return tables.markdown(table.assign(principal=summary["principal"], commit=commit[:12], code=code[:12]))
+    return tables.markdown(table.assign(principal=summary["principal"].map(names), commit=commit[:12], code=code[:12]))

@@ -16,6 +16,7 @@ from baselines.benchmark.blocks import Block, BlockResult
 from baselines.benchmark.isolation import check_can_isolate, check_isolated
 from baselines.benchmark.plan import Plan
 from baselines.benchmark.store import locked
+from baselines.extras import how_to_install
 from baselines.registry import Description
 from baselines.tasks import NO_OBJECTS
 from pa_env.checks import at_least, known, whole
@@ -46,7 +47,7 @@ class Engine(NamedTuple):
         if self.address is not None and self.name != "ray":
             raise ValueError(f"address = {self.address!r} is for engine = 'ray', and this is engine = {self.name!r}")
         if self.name == "ray" and importlib.util.find_spec("ray") is None:
-            raise ValueError("engine = 'ray' needs Ray, which is not installed: pip install 'principal-agent-env[ray]'")
+            raise ValueError(f"engine = 'ray' needs Ray, which is not installed. {how_to_install('ray')}")
         if self.address is not None:
             ray.reach(self.address)
 
@@ -153,6 +154,8 @@ def show_progress(blocks: Sequence[Block], missing: Sequence[Block], quiet: bool
     if not console.is_terminal:
         yield ProgressLines(total, len(missing)).advance
         return
+    if missing:
+        pool.announce_compilation(console)
     columns = (*Progress.get_default_columns(), TextColumn("{task.fields[count]} of {task.fields[blocks]} blocks"))
     # Blocks differ in length, and come in an order: a speed over seconds would say nothing about the rest.
     with Progress(*columns, console=console, transient=True, speed_estimate_period=600) as progress:

@@ -107,6 +107,8 @@ def readable(summary: pd.DataFrame) -> pd.DataFrame:
 
 def markdown(table: pd.DataFrame, as_is: Collection[str] = ()) -> str:
     """A table of text in Markdown, which shows every cell and heading as it is; columns ``as_is`` are Markdown."""
+    import tabulate  # noqa: F401  (for pandas, whose own error would not name the extra)
+
     safe = {name: table[name] if name in as_is else table[name].map(in_markdown) for name in table}
     return str(pd.DataFrame(safe).rename(columns=in_markdown).to_markdown(index=False, disable_numparse=True))
 

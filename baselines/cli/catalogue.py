@@ -1,15 +1,20 @@
 """Lists of tasks, suites, principals, agents and families of instances, with their parameters."""
 
 import inspect
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from baselines.registry import PRINCIPALS, parameters
 from baselines.tasks import SUITES, tasks
+from pa_env.checks import unknown
 from pa_env.instances import FAMILIES
 from pa_env.scripted_agents import AGENTS
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`")  # of reStructuredText, as in docstrings
 SUITES_ABOUT = {
@@ -72,20 +77,50 @@ def completion(*kinds: str) -> Callable[[str], list[tuple[str, str]]]:
     return complete
 
 
-def show(suite: str | None, everything: bool, as_json: bool) -> None:
-    """Print items: as JSON, as a table on a terminal, or as a line for each."""
-    from rich.console import Console
-    from rich.table import Column, Table
+def show(name: str | None, suite: str | None, everything: bool, as_json: bool) -> None:
+    """Print items: as JSON, as a line for each in a pipe, or for a reader on a terminal.
 
-    listed, console = list(items(suite, everything)), Console()
+    Args:
+        name: print what has this name, with its parameters; None: everything but tasks.
+        suite: print its tasks instead.
+        everything: print everything, tasks included, with parameters.
+        as_json: print JSON.
+    """
+    from rich.console import Console
+
+    listed, console = list(items(suite, everything or name is not None)), Console()
+    if name is not None:
+        if all(item.name != name for item in listed):
+            raise unknown("name", name, [item.name for item in listed], "`pa-bench list --all` has all names")
+        listed = [item for item in listed if item.name == name]
     if as_json:
         print(json.dumps([item._asdict() for item in listed], indent=2))
     elif not console.is_terminal:
         print("\n".join("\t".join(item) for item in listed))
+    elif name or suite or everything:
+        _print_table(console, listed)
     else:
-        table = Table("kind", Column("name", overflow="fold"), "parameters", "about")
-        for item in listed:
-            table.add_row(*item)
-        console.print(table)
-        if suite is None and not everything:
-            console.print("Tasks: pa-bench list --suite NAME, or --all.")
+        _print_names(console, listed)
+
+
+def _print_table(console: "Console", listed: list[Item]) -> None:
+    """Print everything about items."""
+    from rich.table import Column, Table
+
+    table = Table("kind", Column("name", overflow="fold"), Column("parameters", overflow="fold"), "about")
+    for item in listed:
+        table.add_row(*item)
+    console.print(table)
+
+
+def _print_names(console: "Console", listed: list[Item]) -> None:
+    """Print a line for each item: its name, and as much of what it is as the line holds."""
+    from rich.text import Text
+
+    width = max(len(item.name) for item in listed) + 2
+    for kind, some in itertools.groupby(listed, key=lambda item: item.kind):
+        console.print(Text(f"{kind}s", "bold"))
+        for item in some:
+            console.print(Text(f"  {item.name:<{width}}{item.about}"), no_wrap=True, overflow="ellipsis")
+    console.print("Parameters: pa-bench list NAME, or --all.")
+    console.print("Tasks: pa-bench list --suite NAME, or --all.")

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from baselines.cli.catalogue import completion
-from baselines.extras import missing
+from baselines.extras import how_to_install, missing
 from baselines.text import plain
 
 try:
     import typer
     from typer.core import TyperCommand
 except ImportError:
-    raise SystemExit("pa-bench needs the extra [bench]: pip install 'principal-agent-env[bench]'") from None
+    raise SystemExit(f"pa-bench needs the extra [bench]. {how_to_install('bench')}") from None
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
@@ -67,6 +67,14 @@ def report_failures(failures: list[Path]) -> None:
         typer.echo(f"{len(failures)} blocks failed; the reasons are in {failures[0].parent}, for example:", err=True)
         typer.echo(plain(failures[0].read_text("utf-8", errors="replace"), keep="\n"), err=True)
         raise typer.Exit(1)
+
+
+def check_parts(task: list[str], **parts: object) -> list[str]:
+    """Return the options for parts of a setting that were given; raise if a task was given too."""
+    options = [f"--{name}" for name, value in parts.items() if value is not None]
+    if task and options:
+        raise ValueError(f"--task {task[0]} is a whole setting: leave out {', '.join(options)}, or the task")
+    return options
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -132,9 +140,13 @@ def run(
 ) -> None:
     """Play tasks x principals x seeds, keep the results, and print the table. Interrupted runs resume.
 
-    A principal is a name with its parameters (elimination,constants=practical), a class of your own
-    (path/to/file.py:Class or module:Class) or a trained policy (path/to/policy.npz). Agents and instances are names or
-    your own likewise. Every name like k7-t3000-clustered-exploratory-c0.3 is a task.
+    Principals are names with their parameters (elimination,constants=practical), classes of your own, or policy files.
+
+    A class of your own is path/to/file.py:Class or module:Class; a trained policy is path/to/policy.npz.
+
+    Agents and instances are names, or your own likewise.
+
+    Every name like k7-t3000-clustered-exploratory-c0.3 is a task.
 
     Example: pa-bench run --task k5-t1e4-uniform --principal ipa --principal haggler.py:Haggler --seeds 10
 
@@ -147,10 +159,7 @@ def run(
         from baselines.benchmark.plan import custom_task, make_plan
         from baselines.tasks import tasks
 
-        parts = {"agent": agent, "instance": instance, "arms": arms, "horizon": horizon, "dim": dim}
-        custom = [f"--{name}" for name, value in parts.items() if value is not None]
-        if task and custom:
-            raise ValueError(f"--task {task[0]} is a whole setting: leave out {', '.join(custom)}, or the task")
+        custom = check_parts(task, agent=agent, instance=instance, arms=arms, horizon=horizon, dim=dim)
         chosen = tasks(*task) if task else () if custom else tasks("default")
         if custom:
             chosen = (custom_task(agent, instance or "uniform", arms, horizon or 1000, dim),)
@@ -204,18 +213,25 @@ def report(
 
 @app.command("list")
 def list_names(
+    name: str | None = typer.Argument(
+        None,
+        help="List what has this name, with its parameters.",
+        autocompletion=completion("suite", "task", "principal", "agent", "instance"),
+    ),
     suite: str | None = typer.Option(None, help="List the tasks of this suite.", autocompletion=completion("suite")),
-    everything: bool = typer.Option(False, "--all", help="List every task too."),
+    everything: bool = typer.Option(False, "--all", help="List everything, tasks too, with parameters."),
     json: bool = AS_JSON,
 ) -> None:
-    """List suites of tasks, principals, agents and families of instances, with parameters. In a pipe: one line each.
+    """List suites of tasks, principals, agents and families of instances. In a pipe: a line each, with parameters.
+
+    Example: pa-bench list profit-target
 
     Example: pa-bench list --suite default
     """
     from baselines.cli.catalogue import show
 
     with plain_errors():
-        show(suite, everything, json)
+        show(name, suite, everything, json)
 
 
 @app.command()
@@ -310,6 +326,7 @@ def train(
         if against and seat != "agent":
             raise ValueError(f"against = {against!r} is for training an agent: add --seat agent, or leave it out")
         options["against"] = (against or "profit-target") if seat == "agent" else ""
+        check_parts(task, agent=agent, instance=instance, arms=arms, horizon=horizon)
         parts = {"agent": agent, "instance": instance, "n_arms": arms, "horizon": horizon}
         settings = training.settings_of(tuple(task), parts, options)
         policy = training.train(settings, out)

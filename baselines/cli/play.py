@@ -19,6 +19,7 @@ from baselines.simulation import simulate
 from pa_env.checks import arm_index, known, short
 from pa_env.instances import InstanceLike, source
 from pa_env.kernel.layout import AGENT_BLOCKS, BLOCKS, OVERALL
+from pa_env.scripted_agents import ScriptedAgent
 
 OTHERS = ("oracle", "ppo", "particle", "profit-target", "zero")  # compared with you; the first is privileged
 
@@ -37,8 +38,9 @@ class PrincipalSeat:
 
     help = """\
 You are the principal. In each round you offer incentives, and the agent plays
-the arm with the highest belief + incentive. You get the reward of that arm and
-pay its incentive. You see neither the agent's beliefs nor its rewards.
+an arm. You get your reward of that arm and pay its incentive. The agent gets
+the incentive and a reward of its own. You see neither its beliefs nor its
+rewards. {about}
   2 0.4        0.4 on arm 2, nothing on the others
   0 0.4 0.1    a number for each arm, if there are three or more
   Enter        no incentive
@@ -47,6 +49,8 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
     def __init__(self, n_arms: int, horizon: int, instance: InstanceLike, agent: str, seed: int) -> None:
         self.n_arms, self.horizon, self.instance, self.agent, self.seed = n_arms, horizon, instance, agent, seed
         opponent = resolve_agent(agent)
+        self.about = f"The agent {opponent.declaration.about}." if isinstance(opponent, ScriptedAgent) else ""
+        self.help = PrincipalSeat.help.format(about=self.about)
         self.env: Any = gym.make("PrincipalAgent-v0", n_arms=n_arms, horizon=horizon, agent=opponent, instance=instance)
 
     def view(self, observation: NDArray[np.float32]) -> Table:
@@ -92,7 +96,7 @@ pay its incentive. You see neither the agent's beliefs nor its rewards.
 
     def others(self, rounds: int) -> dict[str, float]:
         """Utility of other principals."""
-        notes = {OTHERS[0]: " (is shown the agent's beliefs)"}
+        notes = {OTHERS[0]: " (is shown the agent's beliefs and the true means)"}
         return {name + notes.get(name, ""): curve[-1] for name, curve in self.curves(rounds).items()}
 
     def curves(self, rounds: int) -> dict[str, list[float]]:

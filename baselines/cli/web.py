@@ -115,7 +115,7 @@ class WebGame:
         seat = self.seat
         state: dict[str, object] = {
             "agent": plain(seat.agent),
-            "seed": seat.seed,
+            "about": seat.about,
             "horizon": seat.horizon,
             "most": self.game.max_incentive,
             "round": len(self.rounds) + 1,
@@ -127,7 +127,9 @@ class WebGame:
         if self.reveal is None:
             instance = self.game.instance()
             truth: dict[str, object] = {"theta": instance.theta.tolist(), "mu": instance.mu.tolist()}
-            self.reveal = truth | {"beliefs": self.beliefs, "others": seat.curves(seat.horizon)}
+            # The seed too: with it, anybody can play the same game elsewhere.
+            truth |= {"seed": seat.seed, "beliefs": self.beliefs}
+            self.reveal = truth | {"others": seat.curves(seat.horizon)}
         return state | {"reveal": self.reveal}
 
 

@@ -1,5 +1,6 @@
 """The command line at a tiny size."""
 
+import inspect
 import math
 import os
 import re
@@ -41,6 +42,20 @@ def test_the_first_level_has_what_people_need_in_that_order() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_an_example(command: str) -> None:
     assert f"Example: pa-bench {command} " in shown_by(command, "--help")
+
+
+def test_help_has_no_line_break_within_a_sentence() -> None:
+    """Every paragraph after the first is shown with its line breaks."""
+    for each in app.registered_commands:
+        _, *paragraphs = (inspect.getdoc(each.callback) or "").split("\n\n")
+        assert not any("\n" in paragraph for paragraph in paragraphs), each.callback
+
+
+def test_training_on_a_task_and_on_parts_of_a_setting_names_the_options() -> None:
+    words = "train --task k3-t200-uniform --arms 3 --agent ucb --instance gap --horizon 50"
+    shown = CliRunner().invoke(app, words.split())
+    assert shown.exit_code == 1
+    assert "leave out --agent, --instance, --arms, --horizon, or the task" in shown.stderr
 
 
 def test_help_and_errors_name_every_claim() -> None:
@@ -109,7 +124,8 @@ for module, (words, _) in {missing}.items():
 """
     shown = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     said = [
-        f"Error: {name} is not installed: pip install 'principal-agent-env[{e}]'" for name, (_, e) in missing.items()
+        f"Error: {name} is not installed. In a clone of the repository: pip install '.[{extra}]'"
+        for name, (_, extra) in missing.items()
     ]
     lines = shown.stderr.splitlines()
     ends = [i for i, line in enumerate(lines) if line == "exit code 1"]

@@ -151,6 +151,30 @@ def test_curves_are_there_without_a_script(opened: tuple[Any, list[str]]) -> Non
     context.close()
 
 
+def test_no_height_is_kept_for_curves_that_are_not_drawn(opened: tuple[Any, list[str]]) -> None:
+    """On a phone a picture is much lower than a chart, and white would stand below it."""
+    page = opened[0].context.browser.new_page(viewport={"width": 390, "height": 200})
+    page.goto(opened[0].url)
+    page.wait_for_function("window.Plotly")
+    height = "document.querySelector('.regret').clientHeight"
+    assert page.evaluate(f"{height} - document.querySelector('.regret img').clientHeight") < 20
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(height) == 900
+    page.close()
+
+
+def test_figures_are_dark_where_the_page_is(opened: tuple[Any, list[str]]) -> None:
+    """Except the heat map, whose caption says what dark means."""
+    page = opened[0].context.browser.new_page(color_scheme="dark")
+    page.goto(opened[0].url)
+    filters = "[...document.querySelectorAll('.curves, img.map')].map(each => getComputedStyle(each).filter)"
+    heat_map, *others = page.evaluate(filters)
+    assert heat_map.startswith("brightness")
+    assert len(others) == 4
+    assert all(each.startswith("invert") for each in others)
+    page.close()
+
+
 @pytest.mark.parametrize("width", [390, 1300])
 def test_nothing_overflows(opened: tuple[Any, list[str]], width: int) -> None:
     page = opened[0].context.browser.new_page(viewport={"width": width, "height": 900})

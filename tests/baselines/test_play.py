@@ -38,7 +38,7 @@ def test_others_are_played_on_the_same_luck() -> None:
     compared = earned(play("\n" * 4))
     assert compared["you"] == compared["zero"]
     oracle = baselines.simulate(baselines.make("oracle", n_arms=3, horizon=4), seed=2).utility[-1]
-    assert compared["oracle (is shown the agent's beliefs)"] == pytest.approx(oracle, abs=0.005)
+    assert compared["oracle (is shown the agent's beliefs and the true means)"] == pytest.approx(oracle, abs=0.005)
     assert "profit-target" in compared
 
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import matplotlib.image
@@ -513,6 +514,15 @@ def test_a_principal_looks_the_same_in_every_figure_of_every_task() -> None:
 
 
 # -------------------------------------------------------------------------------------- the leaderboard
+
+
+def test_the_leaderboard_says_which_extra_is_missing(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tabulate", None)
+    code, output = command("leaderboard", results, "--out", tmp_path / "board.md")
+    assert code == 1
+    assert output == "Error: tabulate is not installed. In a clone of the repository: pip install '.[bench]'\n"
 
 
 def test_leaderboard_ranks_and_counts(results: Path, tmp_path: Path) -> None:

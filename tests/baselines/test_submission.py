@@ -67,9 +67,20 @@ def test_the_rows_to_add(clone: Path) -> None:
     assert shown.exit_code == 0, shown.output
     heads, _, row = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.output.splitlines()]
     assert heads == ["task", "principal", "utility", "R_T", "seeds", "commit", "code"]
-    assert row[:2] == ["smoke", "Half"]
+    assert row[:2] == ["smoke", "own.py:Half"]
     assert row[4] == "2"
     assert not (clone / "LEADERBOARD.md").exists()
+
+
+def test_a_row_names_the_file_from_the_top_of_the_repository(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (clone / "entries").mkdir()
+    (clone / "entries/mine.py").write_text(OWN)
+    git("add", ".", at=clone)
+    git("commit", "-m", "mine", at=clone)
+    monkeypatch.chdir(clone / "entries")
+    words = ["run", "--task", "smoke", "--principal", "mine.py:Half", "--out", "out", "-q"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert "| entries/mine.py:Half " in submit().output
 
 
 def change_principal(clone: Path) -> None:

@@ -18,6 +18,7 @@ from rich.progress import Progress
 from typer.testing import CliRunner
 
 import baselines
+import pa_env
 from baselines.__main__ import app
 from baselines.benchmark import blocks, pool, sweep
 from baselines.benchmark.blocks import Block, BlockResult, attempt
@@ -271,6 +272,31 @@ def test_a_worker_says_nothing_of_compilations() -> None:
     assert pool.call(60, said) == ""
 
 
+def test_a_terminal_is_told_of_compilations_before_the_bar(tmp_path: Path) -> None:
+    """Once, by a sweep and by a comparison, and only where no machine code is kept."""
+    code = """
+import baselines
+from pathlib import Path
+from baselines.benchmark import sweep
+from baselines.benchmark.plan import make_plan
+from baselines.tasks import tasks
+if {sweep}:
+    sweep.run(make_plan(tasks("smoke"), ["zero"], 1), Path({out!r}), "pa-bench run", sweep.Engine(workers=1))
+else:
+    baselines.compare(["zero"], "smoke", seeds=1)
+"""
+    for sweeps in (True, False):
+        environment = os.environ | {"FORCE_COLOR": "1", "NUMBA_CACHE_DIR": str(tmp_path / f"cache {sweeps}")}
+        said = []
+        for folder in "12":
+            program = code.format(sweep=sweeps, out=str(tmp_path / folder))
+            words = [sys.executable, "-c", program]
+            said.append(subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stderr)
+        assert said[0].count("ompiling the game for this machine, some 10 seconds for each kind of agent") == 1
+        assert said[0].index("ompiling") < said[0].index("0%")
+        assert "ompiling" not in said[1]
+
+
 def test_a_failure_that_a_kill_left_behind_goes(tmp_path: Path) -> None:
     """As when the command is killed after it has written a block that had failed before."""
     run(tmp_path, ["zero"])
@@ -509,6 +535,25 @@ def test_list_shows_suites_first_and_tasks_when_asked() -> None:
     as_json = CliRunner().invoke(app, ["list", "--suite", "short", "--json"])
     assert [list(item.values()) for item in json.loads(as_json.output)] == short
     assert CliRunner().invoke(app, ["list", "--suite", "shrt"]).exit_code == 1
+    assert [line[:2] for line in listed("exploratory")] == [["principal", "exploratory"], ["agent", "exploratory"]]
+    assert listed("k3-t100-uniform")[0][0] == "task"
+    shown = CliRunner().invoke(app, ["list", "ipaa"])
+    assert shown.exit_code == 1
+    assert "name = 'ipaa' is unknown (did you mean 'ipa'?)" in shown.stderr
+
+
+def test_list_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    text = re.sub(r"\x1b\[\d*m", "", CliRunner().invoke(app, ["list"]).output)
+    lines = text.splitlines()
+    assert lines[0] == "suites"
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 80
+    names = {line.split()[0] for line in lines if line.startswith("  ")}
+    assert names == {*SUITES, *baselines.principals(), *pa_env.agents(), *pa_env.families()}
+    assert "unknown_initial_means" not in text
+    assert "c0=1.0" in CliRunner().invoke(app, ["list", "exploratory"]).output
 
 
 def test_a_principal_may_have_the_name_of_its_agent() -> None:

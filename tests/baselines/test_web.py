@@ -18,13 +18,14 @@ import pytest
 from typer.testing import CliRunner
 
 import baselines
+import pa_env.scripted_agents
 from baselines.__main__ import app
 from baselines.cli import play as table
 from baselines.cli import web
 
 HORIZON, SEED = 4, 2
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-PRIVILEGED = ("reveal", "theta", "mu", "belief", "regret", "optimal")
+PRIVILEGED = ("reveal", "theta", "mu", "belief", "regret", "optimal", "seed")
 
 
 class Client:
@@ -74,14 +75,16 @@ def address(tmp_path: Path) -> Iterator[str]:
 def test_a_game_is_that_of_simulate_and_beliefs_come_at_the_end(address: str) -> None:
     client = Client(address).enter()
     status, game = client.ask("game")
-    assert (status, game["round"], game["seed"]) == (200, 1, SEED)
+    assert (status, game["round"], game["about"]) == (200, 1, "The agent learns and never explores.")
     for t in range(1, HORIZON):
         status, game = client.ask("play", {"round": t, "offer": [0, 0, 0.75]})
         assert status == 200
         assert not any(word in json.dumps(game) for word in PRIVILEGED)
+    assert "seed" not in client.ask("game")[1]
     game = client.ask("play", {"round": HORIZON, "offer": [0, 0, 0.75]})[1]
     run = baselines.simulate(baselines.make("fixed", n_arms=3, horizon=HORIZON, incentives=[0, 0, 0.75]), seed=SEED)
     assert sum(each["utility"] for each in game["rounds"]) == pytest.approx(run.utility[-1])
+    assert game["reveal"]["seed"] == SEED
     others = game["reveal"]["others"]
     assert list(others) == ["oracle", "ppo", "particle", "profit-target", "zero"]
     for name, curve in others.items():
@@ -187,7 +190,8 @@ def test_games_are_kept_as_traces(address: str, tmp_path: Path) -> None:
     assert kept["arm"][:4] == [each["arm"] for each in last["rounds"]]
     assert kept["reward"][:4] == [each["reward"] for each in last["rounds"]]
     np.testing.assert_array_equal(kept["beliefs"][:4], last["reveal"]["beliefs"][:4])
-    assert one.ask("new", {})[1]["seed"] == SEED + 3
+    assert one.ask("new", {})[1]["round"] == 1
+    assert one.play([[0.0, 0, 0]] * HORIZON)["reveal"]["seed"] == SEED + 3
 
 
 def test_games_that_were_kept_before_stay(tmp_path: Path) -> None:
@@ -198,6 +202,35 @@ def test_games_that_were_kept_before_stay(tmp_path: Path) -> None:
     assert (tmp_path / "games.parquet").read_bytes() == b"kept"
     for options in (["--keep", "x.parquet"], ["--web", "--seat", "agent"]):
         assert "--web needs --seat principal" in CliRunner().invoke(app, ["play", *options]).output
+
+
+@pytest.mark.parametrize("agent", ["exploratory", "holdout", "logit,temperature=0.2"])
+def test_an_agent_is_described_in_its_own_words(agent: str) -> None:
+    seat = table.take_seat("principal", agent, 3, HORIZON, "uniform", SEED)
+    about = f"The agent {pa_env.scripted_agents.AGENTS[agent.split(',')[0]].about}."
+    assert web.WebGame(seat).state()["about"] == about
+    assert about in seat.help
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+def test_offering_nothing_plays_a_round(address: str) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.goto(address)
+        page.wait_for_selector("body[data-ready]")
+        page.locator("#offer-2").fill("0.75")
+        page.locator("#clear").click()
+        page.wait_for_selector('progress[value="1"]', state="attached")
+        assert "paid 0.00" in page.locator("#said").inner_text()
+        for t in range(2, HORIZON + 1):
+            page.locator("#clear").click()
+            page.wait_for_selector(f'progress[value="{t}"]', state="attached")
+        run = baselines.simulate(baselines.make("zero", n_arms=3, horizon=HORIZON), seed=SEED)
+        assert page.locator("#who tr.you td").last.inner_text() == f"{run.utility[-1]:.2f}".replace("-", "−")
+        assert page.locator("#seed").inner_text() == str(SEED)
+        browser.close()
 
 
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
@@ -213,6 +246,7 @@ def test_a_whole_game_by_keyboard(address: str, width: int, scheme: Any) -> None
         page.goto(address)
         page.wait_for_selector("body[data-ready]")
         assert page.locator("#round").inner_text() == f"1 of {HORIZON}"
+        assert "The agent learns and never explores." in page.locator("#intro").inner_text()
         for _ in range(5):  # the sliders and fields of arms 0 and 1, then the slider of arm 2
             page.keyboard.press("Tab")
         for _ in range(75):
