@@ -2,9 +2,8 @@
 
 The game is the default one, with 200 rounds: 5 arms, means drawn uniformly, an agent that learns from its own rewards.
 ``baselines.rl.learner`` is Stable-Baselines3's PPO with this package's observations and prices, its network and
-constants. Its actions
-are drawn, as in training: the likeliest actions of a young policy alone try too few arms. Needs the extras
-``[bench,train]``.
+constants. Its actions are drawn, as in training: the likeliest actions of a young policy alone try too few arms. Needs
+the extras ``[bench,train]``.
 
     python examples/train_principal.py
 """

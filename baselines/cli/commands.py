@@ -299,9 +299,6 @@ def train(
     constant: list[str] = typer.Option(
         [], "--set", help="A constant, as in learning_rate=1e-3 or width=48: of PPO or baselines.rl.training.Settings."
     ),
-    warm_up: list[str] = typer.Option(
-        [], help="A task for the first part of the rounds; several may be given.", autocompletion=TASKS
-    ),
     seed: int = typer.Option(0, min=0, help="The same seed gives the same policy."),
     out: Path = typer.Option(Path("results/train"), help="Folder of the run; an interrupted run resumes from it."),
     episodes: int = typer.Option(1000, min=2, help="Episodes of the comparison at the end."),
@@ -322,7 +319,7 @@ def train(
 
         known("seat", seat, ("principal", "agent"))
         options = parse(",".join(["train", *constant]), "--set").parameters
-        options |= {"objective": objective, "steps": steps, "seed": seed, "warm_up": tuple(warm_up)}
+        options |= {"objective": objective, "steps": steps, "seed": seed}
         if against and seat != "agent":
             raise ValueError(f"against = {against!r} is for training an agent: add --seat agent, or leave it out")
         options["against"] = (against or "profit-target") if seat == "agent" else ""

@@ -67,7 +67,6 @@ ROLLOUT, BATCHES, EPOCHS = 25, 8, 2  # rounds of each copy between two updates; 
 RATE, ENTROPY = 2e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
 COUNTS = ("steps", "copies", "particles", "width", "lap", "rounds", "n_steps", "n_epochs", "batch_size")
 AMOUNTS = ("learning_rate", "ent_coef", "gamma", "gae_lambda")
-WARM_UP = 0.4  # share of the rounds that is spent on the tasks of a warm-up, if there is one
 # What is maximised, with its sign.
 SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0), PAYOFF: (PAYOFF, 1.0)}
 WAYS = ("likeliest", "drawn")  # in which a policy's actions are played
@@ -99,8 +98,6 @@ class Settings:
     """The same seed gives the same policy."""
     copies: int = 512
     """Games that are played at once, shared out among the tasks."""
-    warm_up: tuple[Task, ...] = ()
-    """Tasks for the first part of the rounds."""
     particles: int = PARTICLES
     """Possible agents that are tracked in each copy."""
     width: int = 32
@@ -118,10 +115,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check all of them; names become tasks."""
-        for name in ("tasks", "warm_up"):
-            given = getattr(self, name)
-            given = (given,) if isinstance(given, str | Task) else given
-            object.__setattr__(self, name, tuple(each if isinstance(each, Task) else task(each) for each in given))
+        named = (self.tasks,) if isinstance(self.tasks, str | Task) else self.tasks
+        object.__setattr__(self, "tasks", tuple(each if isinstance(each, Task) else task(each) for each in named))
         if not self.tasks:
             raise ValueError("tasks = () must have at least one task")
         if self.against:
@@ -139,12 +134,12 @@ class Settings:
         for name in ("deep", "privileged"):
             if not isinstance(given[name], bool):
                 raise TypeError(f"{name} = {short(given[name])} must be True or False")
-        if self.copies < (most := max(len(self.tasks), len(self.warm_up))):
-            raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {most}")
+        if self.copies < len(self.tasks):
+            raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {len(self.tasks)}")
 
     def _check_agent(self) -> None:
         """Raise if an agent can't be trained like this. Its objective is payoff, and its critic sees what it sees."""
-        for each in (*self.tasks, *self.warm_up):
+        for each in self.tasks:
             if each.agent not in DEFAULT_AGENTS:
                 raise ValueError(
                     f"task = {short(each.name)}: a trained agent takes the place of {each.agent}, and learns as"
@@ -185,8 +180,8 @@ class Settings:
     @property
     def record(self) -> dict[str, Any]:
         """The settings as ``run.json`` keeps them."""
-        names = {name: [each.name for each in getattr(self, name)] for name in ("tasks", "warm_up")}
-        return vars(self) | names | {"ppo": {name: repr(value) for name, value in self.ppo.items()}}
+        tasks, ppo = [each.name for each in self.tasks], {name: repr(value) for name, value in self.ppo.items()}
+        return vars(self) | {"tasks": tasks, "ppo": ppo}
 
 
 class Rollouts:
@@ -217,14 +212,13 @@ class Rollouts:
 
 
 class Learner(PPO):
-    """Stable-Baselines3's PPO, with a bonus for random actions that falls to 0, a warm-up, and several numbers of arms.
+    """Stable-Baselines3's PPO, with a bonus for random actions that falls to 0, and several numbers of arms.
 
     :func:`learner` makes one. It says once if its policy offers next to nothing.
     """
 
     settings: Settings
     envs: list[GameVecEnv]  # one for each number of arms
-    warming_up: bool
     references: Mapping[str, float]  # utilities of scripts
     offers: list[float]  # the mean of the largest incentives that are offered at the end of each rollout
     trapped: bool  # True once it was said that they are next to nothing
@@ -246,12 +240,10 @@ class Learner(PPO):
         return True
 
     def train(self) -> None:
-        """Update the policy by a rollout; after the warm-up, go on with the other tasks."""
+        """Update the policy by a rollout."""
         left = self._current_progress_remaining
         self.ent_coef = self.settings.ppo.get("ent_coef", ENTROPY) * left
         super().train()
-        if self.warming_up and left <= 1.0 - WARM_UP:
-            self.warming_up, self.envs = False, environments(self.settings, self.settings.tasks)
         stretch = self.offers[-max(STRETCH, len(self.offers) // 8) :]
         if left > 0.75 or len(stretch) < STRETCH or self.trapped or self.settings.against:
             return
@@ -266,8 +258,7 @@ class Learner(PPO):
     def load(cls, *arguments: Any, envs: list[GameVecEnv] | None = None, **options: Any) -> "Learner":
         """Load a learner, as Stable-Baselines3 does; it goes on with these games, or with others of its tasks."""
         model = super().load(*arguments, **options)
-        tasks = model.settings.warm_up if model.warming_up else model.settings.tasks
-        model.envs = envs or environments(model.settings, tasks)
+        model.envs = envs or environments(model.settings)
         model.env = model.envs[0]
         return model
 
@@ -335,18 +326,19 @@ def game(agent: str = DEFAULT_AGENTS[0], instance: str = "uniform", n_arms: int 
 
 def learner(settings: Settings) -> Learner:
     """Make a learner before its first round."""
-    envs, given = environments(settings, settings.warm_up or settings.tasks), constants(settings)
+    envs, given = environments(settings), constants(settings)
     # Stable-Baselines3 would warn of a minibatch that does not divide the rollout of its one environment.
     with one_thread():
         model = Learner(SetActorCritic, envs[0], **given | {"batch_size": envs[0].num_envs * given["n_steps"]})
     model.batch_size = given["batch_size"]
-    model.settings, model.envs, model.warming_up = settings, envs, bool(settings.warm_up)
+    model.settings, model.envs = settings, envs
     model.references, model.offers, model.trapped = {}, [], False
     return model
 
 
-def environments(settings: Settings, tasks: tuple[Task, ...]) -> list[GameVecEnv]:
-    """Return the copies of these tasks, with seeds of training; one environment for each number of arms."""
+def environments(settings: Settings) -> list[GameVecEnv]:
+    """Return the copies of all tasks, with seeds of training; one environment for each number of arms."""
+    tasks = settings.tasks
     shares = [len(part) for part in np.array_split(np.arange(settings.copies), len(tasks))]
     all_envs = []
     for n_arms in dict.fromkeys(each.n_arms for each in tasks):

@@ -49,7 +49,6 @@ class GameVecEnv(VecEnv):
             best fixed incentive would bring; "regret" for minus the round's share of R_T; in the agent's seat "payoff"
             for mu_A + pi_A. The last three are privileged, and fine for training: a reward is not observed.
         scale: multiplies the reward; None: 1 / sqrt(horizon) of each game, so that the sums of episodes are of order 1.
-            With larger rewards most of a clipped gradient is the critic's.
         staggered: begin the first episodes at times spread over the horizon.
     """
 

@@ -250,8 +250,7 @@ def test_mistakes_are_named(given: dict[str, Any], message: str) -> None:
 
 
 def test_episodes_that_were_begun_by_another_hand_are_not_shown() -> None:
-    model = rl.learner("k3-t20-uniform", copies=8, particles=4, n_steps=10, warm_up="k3-t20-gap")
-    assert [each.name for each in model.settings.warm_up] == ["k3-t20-gap"]
+    model = rl.learner("k3-t20-uniform", copies=8, particles=4, n_steps=10)
     envs, shown = model.envs[0], []
     envs.reset()
     for _ in range(40):
@@ -273,20 +272,6 @@ def test_threads_change_nothing() -> None:
             torch.set_num_threads(threads)
         policies.append(torch.cat([each.detach().ravel() for each in model.policy.parameters()]))
     assert torch.equal(*policies)
-
-
-def test_a_warm_up_comes_first() -> None:
-    settings = Settings(**(TINY | {"warm_up": ("k3-t15-gap",), "steps": 1600}))
-    model, horizons = training.learner(settings), []
-    train_once = model.train
-
-    def watch() -> None:
-        horizons.append([each.unwrapped.game.horizon for each in model.get_env().games])
-        train_once()
-
-    model.train = watch  # type: ignore[method-assign]
-    model.learn(1600)
-    assert horizons == [[15]] * 4 + [[20, 30]] * 6
 
 
 def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
