@@ -1,10 +1,10 @@
 """Reinforcement learning from scratch beside scripts: several learners, equal budgets, several seeds.
 
-Every learner plays the same task through :func:`pa_env.wrappers.ForLearning` and is given the same number of rounds;
-off-policy learners get half, since they update so often that a round takes them many times as long. Those with discrete
-actions choose a rung of an arm's ladder of prices, the others (SAC, TD3) use ``continuous=True``. PPO has the constants
-of :mod:`baselines.rl.training`. The settings of the others were not searched for: they are Stable-Baselines3's, but for
-those in ``LEARNERS``. Policies that are random by design are sampled from when they are evaluated, as in training.
+Every learner plays the same task through :func:`pa_env.wrappers.ForLearning` and is given the same number of rounds.
+Those with discrete actions choose a rung of an arm's ladder of prices, the others (SAC, TD3) use ``continuous=True``.
+PPO has the constants of :mod:`baselines.rl.training`. The settings of the others were not searched for: they are
+Stable-Baselines3's, but for those in ``LEARNERS``. Policies that are random by design are sampled from when they are
+evaluated, as in training.
 
 A learner that raises an error is shown as failed, with the error.
 """
@@ -46,7 +46,6 @@ class Learner:
     copies: int = 64
     continuous: bool = False
     sampled: bool = True
-    budget: float = 1.0  # share of the rounds
     scale: float | None = 0.7  # of rewards; None: that of baselines.rl.training
 
 
@@ -56,16 +55,16 @@ OFF_POLICY: dict[str, Any] = {"buffer_size": 200_000, "batch_size": 256, "gradie
 OFF_POLICY |= {"learning_starts": 10_000, "gamma": 0.99, "policy_kwargs": {"net_arch": [64, 64]}}  # as large as PPO's
 LEARNERS = {
     "PPO, equivariant": Learner(
-        "PPO", "SetActorCritic", PPO | {"policy_kwargs": {"width": 32}}, copies=512, scale=None
+        "PPO", "SetActorCritic", PPO | {"policy_kwargs": {"width": 32, "deep": True}}, copies=512, scale=None
     ),
     "PPO, MLP": Learner("PPO", options=PPO, copies=512, scale=None),
     "A2C": Learner("A2C", options=ON_POLICY | {"n_steps": 20}),
     "recurrent PPO": Learner(
         "RecurrentPPO", "MlpLstmPolicy", PPO | {"policy_kwargs": {"lstm_hidden_size": 64}}, copies=512, scale=None
     ),
-    "DQN": Learner("DQN", options=OFF_POLICY | {"exploration_fraction": 0.5}, sampled=False, budget=0.5),
-    "SAC": Learner("SAC", options=OFF_POLICY, continuous=True, budget=0.5),
-    "TD3": Learner("TD3", options=OFF_POLICY, continuous=True, sampled=False, budget=0.5),
+    "DQN": Learner("DQN", options=OFF_POLICY | {"exploration_fraction": 0.5}, sampled=False),
+    "SAC": Learner("SAC", options=OFF_POLICY, continuous=True),
+    "TD3": Learner("TD3", options=OFF_POLICY, continuous=True, sampled=False),
 }
 
 
@@ -116,12 +115,9 @@ def sizes(study: Study) -> tuple[int, int, int]:
 def measurements(study: Study) -> dict[tuple[str, int], Measurement]:
     """Every learner with every seed."""
     steps, seeds, episodes = sizes(study)
-    rounds = {name: int(steps * learner.budget) for name, learner in LEARNERS.items()}
     return {
         (name, seed): Measurement(
-            f"{name}, {rounds[name]} rounds, {episodes} episodes, seed {seed}",
-            outcome,
-            (learner, rounds[name], seed, episodes),
+            f"{name}, {steps} rounds, {episodes} episodes, seed {seed}", outcome, (learner, steps, seed, episodes)
         )
         for seed in range(seeds)
         for name, learner in LEARNERS.items()
@@ -162,20 +158,18 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     seeds, score = range(EVALUATION_SEEDS, EVALUATION_SEEDS + episodes), SCORES.index("expected_utility")
     scripts = {name: sums[score, :, -1] for name, sums in compare(SCRIPTS, task=TASK, seeds=seeds).samples.items()}
     zero = scripts["zero"]
-    lines = ["| principal | rounds | utility | more than `zero` | by seed | minutes |", "|---" * 6 + "|"]
+    lines = ["| principal | utility | more than `zero` | by seed | minutes |", "|---" * 5 + "|"]
     for name, earned in scripts.items():
-        lines.append(f"| `{name}` | | {_mean(earned)} | {_mean(earned - zero) if name != 'zero' else ''} | | |")
+        lines.append(f"| `{name}` | {_mean(earned)} | {_mean(earned - zero) if name != 'zero' else ''} | | |")
     for name, results in outcomes.items():
         each = ", ".join("failed" if "error" in result else f"{_utility(result).mean():.1f}" for result in results)
         minutes = np.mean([result["minutes"] for result in results])
         gained = "" if "failed" in each else _cell(results, zero)
-        rounds = f"{max(result.get('rounds', 0) for result in results):,}"
-        cells = (name, rounds, _cell(results, None), gained, each, f"{minutes:.1f}")
+        cells = (name, _cell(results, None), gained, each, f"{minutes:.1f}")
         lines.append(f"| {' | '.join(cells)} |")
     return [
-        f"{TASK}, {steps:,} rounds of training, half of that for DQN, SAC and TD3; {n_seeds} seeds; {episodes:,}"
-        " evaluation episodes, the same for all. Expected utility: mean ± half a 95% interval, of a script over"
-        " episodes. A learner's is over the episodes of"
+        f"{TASK}, {steps:,} rounds of training, {n_seeds} seeds, {episodes:,} evaluation episodes, the same for all."
+        " Expected utility: mean ± half a 95% interval, of a script over episodes. A learner's is over the episodes of"
         " its seeds, each episode averaged over the seeds, so that it does not cover the luck of training: `by seed`"
         " shows that. Minutes of training and evaluation are means over seeds.",
         "\n".join(lines),
