@@ -267,7 +267,7 @@ def test_too_few_seeds_separate_nobody() -> None:
     )
 
 
-@pytest.mark.parametrize("agent", ["ucb", "thompson", "exp3"])
+@pytest.mark.parametrize("agent", ["ucb", "thompson", "exp3", "results/agent/policy.npz"])
 def test_regret_against_agents_that_ignore_their_beliefs_ranks_nobody(agent: str) -> None:
     summary = judged(agent)
     text = standings.verdicts(summary)["smoke"]
