@@ -26,6 +26,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 TASKS, PRINCIPALS, AGENTS, INSTANCES = map(completion, ("task", "principal", "agent", "instance"))
+RESULTS = Path("results/benchmark")
 WORKERS = typer.Option(None, min=1, help="Processes on this machine; default: one for each core.")
 
 
@@ -121,7 +122,7 @@ def run(
     address: str | None = typer.Option(None, help="Of a Ray cluster; without it, Ray is started on this machine."),
     workers: int | None = WORKERS,
     timeout: float = typer.Option(600.0, help="Seconds that a block of seeds may take. Most take about one second."),
-    out: Path = typer.Option(Path("results/benchmark"), help="Folder of the results."),
+    out: Path = typer.Option(RESULTS, help="Folder of the results."),
     overwrite: bool = typer.Option(False, help="Replay results that were played by other code, instead of refusing."),
     config: Path | None = typer.Option(
         None,
@@ -189,7 +190,7 @@ def _full_command(context: typer.Context) -> str:
 
 @app.command()
 def report(
-    directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
+    directory: Path = typer.Argument(RESULTS, metavar="[DIR]", help="Folder that `run` wrote."),
     format: str | None = typer.Option(None, help="Print only the table, as csv, json, markdown or latex."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only where the page is."),
     json: bool = typer.Option(False, "--json", help="The same as --format json."),
@@ -374,7 +375,7 @@ def speed(
 
 @app.command()
 def leaderboard(
-    directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
+    directory: Path = typer.Argument(RESULTS, metavar="[DIR]", help="Folder that `run` wrote."),
     out: Path = typer.Option(Path("LEADERBOARD.md"), help="File to write."),
     submit: bool = typer.Option(
         False,

@@ -383,6 +383,12 @@ def test_a_folder_without_results_is_named(tmp_path: Path, what: str) -> None:
         assert "pa-bench run" in output
 
 
+@pytest.mark.parametrize("what", ["report", "leaderboard"])
+def test_the_default_folder_is_that_of_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"{Path('results/benchmark')} has no results" in command(what)[1]
+
+
 def test_a_damaged_block_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     out = make_results(tmp_path / "r", ["k3-t100-uniform"], ["zero"], seeds=2)
     damaged = out / "blocks" / "k3-t100-uniform--zero--0.parquet"
