@@ -57,8 +57,9 @@ def plain_errors() -> Iterator[None]:
     except ModuleNotFoundError as error:
         typer.echo(f"Error: {missing(error)}", err=True)
         raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        typer.echo("Stopped. Files on disk are complete, and commands that resume continue from there.", err=True)
+    except KeyboardInterrupt as stopped:
+        kept = "Stopped. Files on disk are complete, and commands that resume continue from there."
+        typer.echo(str(stopped) or kept, err=True)
         raise typer.Exit(130) from None
 
 
@@ -314,8 +315,11 @@ def train(
         from baselines import compare
         from baselines.rl import training
         from baselines.rl.evaluate import TRIAL_SEEDS, payoff_table
+        from baselines.rl.view import SEAT
         from baselines.specs import parse
         from pa_env.checks import known
+        from pa_env.policy_file import read
+        from pa_env.trained_agents import SEAT as AGENT_SEAT
         from pa_env.trained_agents import load_agent
 
         known("seat", seat, ("principal", "agent"))
@@ -328,14 +332,22 @@ def train(
         parts = {"agent": agent, "instance": instance, "n_arms": arms, "horizon": horizon}
         settings = training.settings_of(tuple(task), parts, options)
         policy = training.train(settings, out)
+        file_seat = AGENT_SEAT if settings.against else SEAT
+        trained = f"trained ({training.WAYS[read(policy, file_seat).metadata['sampled']]})"
         seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
+        like_zero = []
         for each in settings.tasks:
             if settings.against:
-                agents = {"trained": load_agent(policy)} | {name: name for name in training.AGENTS}
+                agents = {trained: load_agent(policy)} | {name: name for name in training.AGENTS}
                 typer.echo(payoff_table(settings.against, agents, each, seeds))
             else:
                 scripts = {spec: spec for spec in each.principals}
-                typer.echo(compare({"trained": str(policy)} | scripts, task=each, seeds=seeds))
+                comparison = compare({trained: str(policy)} | scripts, task=each, seeds=seeds)
+                typer.echo(comparison)
+                if "zero" in scripts and comparison.difference(trained, "zero").loc["utility"].abs().max() < 1e-6:
+                    like_zero.append(each.name)
+        if like_zero:
+            typer.echo(f"The policy earns what zero earns in {', '.join(like_zero)}: train longer.")
         typer.echo(f"learning curve: {out / 'curve.png'}")
         typer.echo(f"policy: {policy}")
 
