@@ -359,7 +359,8 @@ class Comparison:
         return f"<p>{html.escape(self.setting)}; {self._counts()}</p>{table}<p>{html.escape(self.verdict)}</p>"
 
     def _counts(self) -> str:
-        return f"{self.seeds.size:,} episodes of each; means with 95% intervals, median and 95% quantile of R_T"
+        episodes = "1 episode" if self.seeds.size == 1 else f"{self.seeds.size:,} episodes"
+        return f"{episodes} of each; means with 95% intervals, median and 95% quantile of R_T"
 
     def _labels(self) -> list[str]:
         """Labels of the principals in the order of the table; privileged ones and stand-ins are marked."""

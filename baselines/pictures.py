@@ -173,8 +173,10 @@ def learning_curve(run: Mapping[str, Any], score: str) -> bytes:
         axes.plot(run["rounds"], [sum(each) / len(each) for each in laps], marker="o", label=f"evaluated, {way}")
     for (name, value), colour in zip(run["references"].items(), (INK, "#222222"), strict=True):
         axes.axhline(value, linestyle="--", linewidth=1, color=colour)
-        axes.annotate(name, (0.0, value), xytext=(2, 2), textcoords="offset points", fontsize="small")
-    axes.set(xlabel="rounds of training")
+        below = value < max(run["references"].values())
+        place: dict[str, Any] = {"xytext": (2, -2), "va": "top"} if below else {"xytext": (2, 2)}
+        axes.annotate(name, (0.0, value), textcoords="offset points", fontsize="small", **place)
+    axes.set(xlabel="rounds of training", xlim=(0, None))
     axes.legend(frameon=False)
     file = io.BytesIO()
     figure.savefig(file, dpi=150, format="png")

@@ -9,7 +9,7 @@ that know their means and do not err jump: they are drawn as steps. Linear rewar
 arms, and the same means.
 """
 
-import sys
+import argparse
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -75,4 +75,6 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "agents.png")
+    parser = argparse.ArgumentParser(description="Draw how each agent answers.")
+    parser.add_argument("path", nargs="?", default="agents.png", help="file to write")
+    main(parser.parse_args().path)

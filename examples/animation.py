@@ -7,7 +7,7 @@ It is one game, picked from a few because it is easy to follow; the benchmark sh
     python examples/animation.py docs/game.gif
 """
 
-import sys
+import argparse
 
 import gymnasium as gym
 import numpy as np
@@ -72,4 +72,6 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "game.gif")
+    parser = argparse.ArgumentParser(description="Draw the README's animation.")
+    parser.add_argument("path", nargs="?", default="game.gif", help="file to write")
+    main(parser.parse_args().path)

@@ -101,6 +101,13 @@ def test_the_animation_is_drawn(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert kept.stat().st_size < 2_000_000
 
 
+@pytest.mark.parametrize("name", ["agents_picture", "animation"])
+def test_pictures_have_help_and_write_none_then(name: str, run: Run, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        run(name, "--help")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_demo_shows_refusals_and_acceptances(run: Run) -> None:
     shown = run("demo")
     answers = re.findall(r"^ +\d+  (0\.\d+) (accepted|refused)", shown, flags=re.MULTILINE)

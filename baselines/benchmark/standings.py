@@ -95,14 +95,16 @@ def _verdict(contenders: pd.DataFrame, score: str) -> Verdict:
     rows, seeds = list(tables.records(others)), best["paired_seeds"]
     behind = [row for row in rows if summaries.is_separated(row, score)]
     level = [row for row in rows if row not in behind]
-    names = [f"{row['principal']} ({number(Estimate.of(row, f'{score}_difference').half_width)})" for row in level]
+    widths = [Estimate.of(row, f"{score}_difference").half_width for row in level]
+    shown = [number(width) if width else "the same" for width in widths]
+    names = [f"{row['principal']} ({text})" for row, text in zip(level, shown, strict=True)]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    few = f"{seeds} common seeds are too few to separate others from it" if level and seeds < FEWEST else ""
+    few = f"{seeds} common {'seed is' if seeds == 1 else 'seeds are'} too few to separate others from it"
     return Verdict(
         score,
         f"{best['principal']}, {tables.with_interval(best, score)}",
         seeds,
-        few or ", ".join(names[:NAMED]) + more,
+        few if level and seeds < FEWEST else ", ".join(names[:NAMED]) + more,
         f"{behind[0]['principal']}, {tables.with_interval(behind[0], f'{score}_difference')}" if behind else "",
     )
 

@@ -26,6 +26,7 @@ FEW, RESAMPLES = 100, (10_000, 2_000)  # resamples of few samples, and of more
 SLOW_RESAMPLES = 1000  # of statistics that are not functions of means
 MANY = 1000  # samples, above which a mean is normal enough
 Row = Mapping[str, Any]  # values of a table by column
+SAME = 1e-8  # of the largest score: smaller differences are rounding, or offers of next to nothing
 LEVEL = 0.05  # of a test, or of several together
 ENDS = (0.025, 0.975)
 NORMAL_ENDS = special.ndtri(np.array(ENDS))
@@ -128,6 +129,13 @@ def mean_ratio(ones: Floats, others: Floats) -> Estimate:
     return Estimate(float(ones.mean() / others.mean()), float(interval.low), float(interval.high))
 
 
+def minus(scores: Floats, column: int) -> Floats:
+    """Paired differences of scores (seeds, principals) to those of one column; 0 if all of a principal's are tiny."""
+    differences: Floats = scores - scores[:, [column]]
+    differences[:, np.abs(differences).max(axis=0) < SAME * max(1.0, float(np.abs(scores).max()))] = 0.0
+    return differences
+
+
 def against_best(scores: Floats, best: int) -> tuple[Floats, Floats]:
     """Intervals of the differences to the principal that was picked as the best on the same seeds.
 
@@ -150,7 +158,7 @@ def against_best(scores: Floats, best: int) -> tuple[Floats, Floats]:
     pairs = scores[:, one] - scores[:, other]
     varied = np.ptp(pairs, axis=0) > 1e-12 * max(1.0, float(np.abs(scores).max()))
     critical = _max_t(pairs[:, varied]) if varied.any() else 0.0
-    differences = scores - scores[:, [best]]
+    differences = minus(scores, best)
     mean, error = differences.mean(axis=0), differences.std(axis=0, ddof=1) / n**0.5
     return mean - critical * error, mean + critical * error
 

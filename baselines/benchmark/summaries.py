@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from baselines.benchmark.statistics import Estimate, Row, against_best, log_slope, mean_interval
+from baselines.benchmark.statistics import Estimate, Row, against_best, log_slope, mean_interval, minus
 from baselines.registry import PRINCIPALS
+from baselines.specs import is_policy
 from baselines.tasks import SHORT
 from pa_env.game import Game
 from pa_env.kernel.layout import ArmRow, Floats, Integers
@@ -42,10 +43,11 @@ def ignores_beliefs(agent: str) -> bool:
     """True for an agent (its label) that does not act on the beliefs which R_T is measured against.
 
     Such agents keep their own regret low by bonuses, samples or weights, or play before they see the offer. An oracle
-    for the beliefs then overpays or is refused, and R_T says little: principals are ranked by utility alone.
+    for the beliefs then overpays or is refused, and R_T says little: principals are ranked by utility alone. Trained
+    agents (policy files) answer as their networks say.
     """
     name = agent.split(",")[0]
-    return name in AGENTS and (AGENTS[name].low_regret or AGENTS[name].blind)
+    return is_policy(agent) or (name in AGENTS and (AGENTS[name].low_regret or AGENTS[name].blind))
 
 
 def ranking_score(agent: str, horizon: int) -> str:
@@ -159,7 +161,7 @@ def _below_zero(shared: pd.DataFrame) -> set[str]:
     table = shared.pivot(index="seed", columns="principal", values="utility")
     if table.empty or "zero" not in table:
         return set()
-    _, high = mean_interval(table.sub(table["zero"], axis=0).to_numpy(np.float64))
+    _, high = mean_interval(minus(table.to_numpy(np.float64), table.columns.get_loc("zero")))
     return set(table.columns[high < 0])
 
 
@@ -176,7 +178,7 @@ def _compare(final: pd.DataFrame, shared: pd.DataFrame, score: str) -> dict[str,
     if not shared.empty:
         table = shared.pivot(index="seed", columns="principal", values=score)
         values, place = table.to_numpy(np.float64), table.columns.get_loc(best)
-        ends = ((values - values[:, [place]]).mean(axis=0), *against_best(values, place))
+        ends = (minus(values, place).mean(axis=0), *against_best(values, place))
         for end, column in zip(("", "_low", "_high"), ends, strict=True):
             for principal, value in zip(table.columns, column.tolist(), strict=True):
                 columns[principal][f"{score}_difference{end}"] = value

@@ -26,6 +26,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 QUIET = typer.Option(False, "--quiet", "-q", help="Show no progress.")
 AS_JSON = typer.Option(False, "--json", help="Print the results as JSON.")
 TASKS, PRINCIPALS, AGENTS, INSTANCES = map(completion, ("task", "principal", "agent", "instance"))
+RESULTS = Path("results/benchmark")
 WORKERS = typer.Option(None, min=1, help="Processes on this machine; default: one for each core.")
 
 
@@ -56,8 +57,9 @@ def plain_errors() -> Iterator[None]:
     except ModuleNotFoundError as error:
         typer.echo(f"Error: {missing(error)}", err=True)
         raise typer.Exit(1) from None
-    except KeyboardInterrupt:
-        typer.echo("Stopped. Files on disk are complete, and commands that resume continue from there.", err=True)
+    except KeyboardInterrupt as stopped:
+        kept = "Stopped. Files on disk are complete, and commands that resume continue from there."
+        typer.echo(str(stopped) or kept, err=True)
         raise typer.Exit(130) from None
 
 
@@ -121,7 +123,7 @@ def run(
     address: str | None = typer.Option(None, help="Of a Ray cluster; without it, Ray is started on this machine."),
     workers: int | None = WORKERS,
     timeout: float = typer.Option(600.0, help="Seconds that a block of seeds may take. Most take about one second."),
-    out: Path = typer.Option(Path("results/benchmark"), help="Folder of the results."),
+    out: Path = typer.Option(RESULTS, help="Folder of the results."),
     overwrite: bool = typer.Option(False, help="Replay results that were played by other code, instead of refusing."),
     config: Path | None = typer.Option(
         None,
@@ -189,7 +191,7 @@ def _full_command(context: typer.Context) -> str:
 
 @app.command()
 def report(
-    directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
+    directory: Path = typer.Argument(RESULTS, metavar="[DIR]", help="Folder that `run` wrote."),
     format: str | None = typer.Option(None, help="Print only the table, as csv, json, markdown or latex."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only where the page is."),
     json: bool = typer.Option(False, "--json", help="The same as --format json."),
@@ -313,8 +315,11 @@ def train(
         from baselines import compare
         from baselines.rl import training
         from baselines.rl.evaluate import TRIAL_SEEDS, payoff_table
+        from baselines.rl.view import SEAT
         from baselines.specs import parse
         from pa_env.checks import known
+        from pa_env.policy_file import read
+        from pa_env.trained_agents import SEAT as AGENT_SEAT
         from pa_env.trained_agents import load_agent
 
         known("seat", seat, ("principal", "agent"))
@@ -327,14 +332,22 @@ def train(
         parts = {"agent": agent, "instance": instance, "n_arms": arms, "horizon": horizon}
         settings = training.settings_of(tuple(task), parts, options)
         policy = training.train(settings, out)
+        file_seat = AGENT_SEAT if settings.against else SEAT
+        trained = f"trained ({training.WAYS[read(policy, file_seat).metadata['sampled']]})"
         seeds = range(TRIAL_SEEDS, TRIAL_SEEDS + episodes)
+        like_zero = []
         for each in settings.tasks:
             if settings.against:
-                agents = {"trained": load_agent(policy)} | {name: name for name in training.AGENTS}
+                agents = {trained: load_agent(policy)} | {name: name for name in training.AGENTS}
                 typer.echo(payoff_table(settings.against, agents, each, seeds))
             else:
                 scripts = {spec: spec for spec in each.principals}
-                typer.echo(compare({"trained": str(policy)} | scripts, task=each, seeds=seeds))
+                comparison = compare({trained: str(policy)} | scripts, task=each, seeds=seeds)
+                typer.echo(comparison)
+                if "zero" in scripts and comparison.difference(trained, "zero").loc["utility"].abs().max() < 1e-6:
+                    like_zero.append(each.name)
+        if like_zero:
+            typer.echo(f"The policy earns what zero earns in {', '.join(like_zero)}: train longer.")
         typer.echo(f"learning curve: {out / 'curve.png'}")
         typer.echo(f"policy: {policy}")
 
@@ -374,7 +387,7 @@ def speed(
 
 @app.command()
 def leaderboard(
-    directory: Path = typer.Argument(metavar="DIR", help="Folder that `run` wrote."),
+    directory: Path = typer.Argument(RESULTS, metavar="[DIR]", help="Folder that `run` wrote."),
     out: Path = typer.Option(Path("LEADERBOARD.md"), help="File to write."),
     submit: bool = typer.Option(
         False,

@@ -19,6 +19,7 @@ Inside::
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from baselines.extras import missing
 from baselines.rl.models import save
 from baselines.rl.trained import load
 
@@ -46,14 +47,16 @@ def learner(
     Args:
         task: a task, its name, or several of them; or None, and the next four arguments give the game.
         agent: a spec, such as ``"exploratory,c0=0.3"`` or ``"file.py:Mine"``; default ``"empirical-mean"``.
-        instance: a family's name, or a spec; default ``"uniform"``.
+        instance: a family's name, or a spec; default ``"uniform"``. Objects and functions are not taken.
         n_arms: number of arms; default 5.
         horizon: rounds; default 200.
         **options: fields of :class:`baselines.rl.training.Settings`, such as ``seed``, ``objective``, ``particles``,
             ``deep`` or ``privileged``, and arguments of Stable-Baselines3's PPO, such as ``learning_rate``.
     """
-    from baselines.rl import training
-
+    try:
+        from baselines.rl import training
+    except ModuleNotFoundError as error:
+        raise missing(error) from None
     several = isinstance(task, Sequence) and not isinstance(task, str)
     given: Any = () if task is None else tuple(task) if several else (task,)  # type: ignore[arg-type]
     parts = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}

@@ -6,14 +6,14 @@ rate (at the end) and its bonus for random actions fall to 0, so that the last p
 trained in the same way ``against`` a principal: it sees what :class:`baselines.rl.agent_seat.WithHistory` shows, plays
 arms, and maximises its own payoff, the sum of R + pi.
 
-:func:`train` keeps everything in a folder. A lap is a fixed number of rollouts. After each lap the policy plays
-evaluation episodes, and a checkpoint is written. All random numbers of a lap come from the run's seed and the lap's
+:func:`train` keeps everything in a folder. A lap is a fixed number of rollouts. After each lap a checkpoint is written,
+and the policy plays evaluation episodes. All random numbers of a lap come from the run's seed and the lap's
 number. So a run that was killed goes on from its last lap to the same policy, and two runs with one seed give the same
 policy. In the folder of a run:
 
 | file | what it holds |
 |---|---|
-| ``policy.npz`` | the policy after the last finished lap (:mod:`pa_env.policy_file`) |
+| ``policy.npz`` | the policy after the last lap that was evaluated (:mod:`pa_env.policy_file`) |
 | ``curve.png`` | utility, or an agent's payoff, against rounds of training, beside scripts |
 | ``run.json`` | the settings, and the scores of each lap; written last, so it names nothing missing |
 | ``lap-N.zip``, ``lap-N.pkl`` | the last checkpoint: Stable-Baselines3's model, and the games (pickles) |
@@ -65,6 +65,7 @@ from pa_env.trained_agents import SEAT as AGENT_SEAT
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 ROLLOUT, BATCHES, EPOCHS = 25, 8, 2  # rounds of each copy between two updates; equal parts of them, and passes
 RATE, ENTROPY = 2e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
+LONGEST_LAP, LAPS = 80, 5  # rollouts by default, and laps that a short run has at least
 COUNTS = ("steps", "copies", "particles", "width", "lap", "rounds", "n_steps", "n_epochs", "batch_size")
 AMOUNTS = ("learning_rate", "ent_coef", "gamma", "gae_lambda")
 # What is maximised, with its sign.
@@ -106,8 +107,9 @@ class Settings:
     """Give the actor one more layer."""
     privileged: bool = True
     """Show the critic of a principal, never the actor, both players' means and the agent's beliefs."""
-    lap: int = 80
-    """Rollouts between two checkpoints, at most."""
+    lap: int = 0
+    """Rollouts between two checkpoints, at most; 0: 80, or a fifth of a run of fewer than 400. Each lap seeds the
+    random numbers anew, so another ``lap`` gives another policy."""
     rounds: int = 200_000
     """Rounds of an evaluation, all tasks together; once with the likeliest actions and once with drawn ones."""
     ppo: Mapping[str, Any] = field(default_factory=dict)
@@ -127,7 +129,7 @@ class Settings:
         # A wrong argument of PPO would fail later in Stable-Baselines3, which would not name it.
         given = vars(self) | dict(self.ppo)
         for name in COUNTS:
-            whole(name, given.get(name, 2), 2 if name == "batch_size" else 1)
+            whole(name, given.get(name, 2), {"batch_size": 2, "lap": 0}.get(name, 1))
         for name in AMOUNTS:
             if not callable(given.get(name, callable)):
                 at_least(name, given[name], 0.0)
@@ -136,6 +138,8 @@ class Settings:
                 raise TypeError(f"{name} = {short(given[name])} must be True or False")
         if self.copies < len(self.tasks):
             raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {len(self.tasks)}")
+        if self.lap == 0:
+            object.__setattr__(self, "lap", max(1, min(LONGEST_LAP, self.steps // (LAPS * self.rollout_steps))))
 
     def _check_agent(self) -> None:
         """Raise if an agent can't be trained like this. Its objective is payoff, and its critic sees what it sees."""
@@ -274,6 +278,7 @@ class Learner(PPO):
             progress_bar: show a bar, with the utility so far beside that of scripts.
             **options: of PPO's ``learn``.
         """
+        whole("total_timesteps", total_timesteps, 1)
         bars = [Bar(self.references or references(self.settings))] if progress_bar else []
         given = callback if isinstance(callback, list) else [callback] if callback is not None else []
         try:
@@ -305,6 +310,9 @@ def settings_of(tasks: tuple[str | Task, ...], parts: Mapping[str, Any], options
         options: fields of :class:`Settings`, and arguments of PPO.
     """
     parts = {name: value for name, value in parts.items() if value is not None}
+    for name in ("agent", "instance"):
+        if not isinstance(value := parts.get(name, ""), str):
+            raise TypeError(f"{name} = {short(value)} must be a name or a spec: yours goes by 'file.py:Name'")
     if tasks and parts:
         raise ValueError(f"task = {short(tasks[0])} is a whole setting: leave out {', '.join(parts)}, or the task")
     names = {each.name for each in fields(Settings)} - {"tasks", "ppo"}
@@ -390,29 +398,29 @@ def train(settings: Settings, out: Path) -> Path:
     with only_writer(out, out / "lock"):
         remove_half_written(out)
         record = read_record(settings, out)
-        if (lap := len(record["laps"])) >= settings.laps:
+        if len(record["laps"]) >= settings.laps:
             return out / "policy.npz"
         try:
-            if lap:
+            if lap := len(record["rounds"]):
                 envs = pickle.loads((out / f"lap-{lap}.pkl").read_bytes())
                 model = Learner.load(out / f"lap-{lap}.zip", envs=envs, device="cpu")
+                print(f"resumed after lap {lap} of {settings.laps} ({model.num_timesteps:,} rounds)", flush=True)
             else:
                 model = learner(settings)
             model.say = functools.partial(print, flush=True)
             model.set_logger(configure(str(out), ["tensorboard"]))
             record["references"] = model.references = model.references or references(settings)
-            left, interval = settings.laps * settings.lap_steps, settings.lap_steps // settings.rollout_steps
-            left -= model.num_timesteps
             laps = Laps(settings, out, record)
-            model.learn(left, laps, log_interval=interval, reset_num_timesteps=False, progress_bar=True)
+            laps.init_callback(model)
+            if lap > len(record["laps"]):
+                laps.evaluate(lap)
+            interval = settings.lap_steps // settings.rollout_steps
+            if left := settings.laps * settings.lap_steps - model.num_timesteps:
+                model.learn(left, laps, log_interval=interval, reset_num_timesteps=False, progress_bar=True)
         except KeyboardInterrupt:
-            lap = len(read_record(settings, out)["laps"])
-            begins = (
-                f"begins anew: no lap is finished, so nothing is kept; with lap below {settings.lap}, laps are shorter"
-            )
-            goes = f"goes on after lap {lap} of {settings.laps}" if lap else begins
-            print(f"out = {str(out)!r}: with the same arguments, training {goes}", flush=True)
-            raise
+            lap = len(read_record(settings, out)["rounds"])
+            kept = f"With the same arguments, training goes on after lap {lap} of {settings.laps}."
+            raise KeyboardInterrupt(f"Stopped. {kept if lap else 'No lap is finished: nothing is kept.'}") from None
     return out / "policy.npz"
 
 
@@ -449,7 +457,7 @@ class Bar(BaseCallback):
 
 
 class Laps(BaseCallback):
-    """Evaluates the policy and leaves a checkpoint after each lap, and seeds the next one."""
+    """Leaves a checkpoint and evaluates the policy after each lap, and seeds the next one."""
 
     def __init__(self, settings: Settings, out: Path, record: dict[str, Any]) -> None:
         super().__init__()
@@ -461,7 +469,7 @@ class Laps(BaseCallback):
     def _on_rollout_start(self) -> None:
         lap, rest = divmod(self.num_timesteps, self.settings.lap_steps)
         if rest == 0:
-            if lap > len(self.record["laps"]):  # else it was just read from the disk
+            if lap > len(self.record["rounds"]):  # else it was just read from the disk
                 self._finish(lap)
             set_random_seed(int(np.random.SeedSequence([self.settings.seed, lap]).generate_state(1)[0]))
 
@@ -474,21 +482,29 @@ class Laps(BaseCallback):
         self._finish(self.settings.laps)
 
     def _finish(self, lap: int) -> None:
-        """Evaluate and write everything; the record comes last."""
+        """Leave a checkpoint, then evaluate: no training is lost if the evaluation is stopped."""
+        self.record["rounds"].append(self.num_timesteps)
+        with whole_file(self.out / f"lap-{lap}.zip") as file:
+            self.model.save(file)
+        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.model.envs))  # type: ignore[attr-defined] # a Learner
+        self._write_record()
+        for path in self.out.glob("lap-*"):
+            if path.stem != f"lap-{lap}":
+                path.unlink()
+        self.evaluate(lap)
+
+    def evaluate(self, lap: int) -> None:
+        """Evaluate the policy and write it, with the learning curve; the record comes last."""
         from baselines.pictures import learning_curve
 
+        print(f"lap {lap} of {self.settings.laps}, {self.model.num_timesteps:,} rounds; evaluating", flush=True)
         played = evaluate(self.model, self.settings)
         scores = {
             name: {way: {score: estimate(sums[score]) for score in self.settings.scores} for way, sums in ways.items()}
             for name, ways in played.items()
         }
         self.record["laps"].append(scores)
-        self.record["rounds"].append(self.num_timesteps)
-        with whole_file(self.out / f"lap-{lap}.zip") as file:
-            self.model.save(file)
-        write_whole(self.out / f"lap-{lap}.pkl", pickle.dumps(self.model.envs))  # type: ignore[attr-defined] # a Learner
         save(self.model, self.out / "policy.npz", sampled=better_drawn(played, self.settings))
-        print(f"lap {lap} of {self.settings.laps}, {self.num_timesteps:,} rounds", flush=True)
         for name, ways in scores.items():
             for way, means in ways.items():
                 line = ", ".join(f"{self.settings.scores[score]} {plus_minus(mean)}" for score, mean in means.items())
@@ -496,10 +512,10 @@ class Laps(BaseCallback):
                 for score, mean in means.items():
                     self.logger.record(f"{name}/{way}_{score}", mean.value)
         write_whole(self.out / "curve.png", learning_curve(self.record, next(iter(self.settings.scores))))
+        self._write_record()
+
+    def _write_record(self) -> None:
         write_whole(self.out / "run.json", json.dumps(self.record, indent=1).encode())
-        for path in self.out.glob("lap-*"):
-            if path.stem != f"lap-{lap}":
-                path.unlink()
 
 
 def recent_utility(model: Any) -> float:

@@ -131,6 +131,18 @@ def test_both_orders_are_told(found: Comparison) -> None:
     assert long.table["regret"].is_monotonic_increasing
 
 
+def test_principals_that_earn_the_same_are_told_so() -> None:
+    tied = compare({"zero": "zero", "mine": Payer(5, 20, 1e-11)}, horizon=20, seeds=10)
+    assert tied.verdict.count("not separated on 10 seeds") == 2
+    assert tied.verdict.count("(the same)") == 2
+
+
+def test_one_seed_is_singular() -> None:
+    text = " ".join(str(compare(["zero", "ipa"], horizon=10, seeds=1)).split())
+    assert "1 episode of each" in text
+    assert "1 common seed is too few" in text
+
+
 def test_labels_are_escaped_and_shortened() -> None:
     odd = "a_b & <i>$c$</i>" + "x" * 60
     shown = compare({odd: "zero"}, horizon=10, seeds=3)

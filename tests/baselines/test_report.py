@@ -267,7 +267,7 @@ def test_too_few_seeds_separate_nobody() -> None:
     )
 
 
-@pytest.mark.parametrize("agent", ["ucb", "thompson", "exp3"])
+@pytest.mark.parametrize("agent", ["ucb", "thompson", "exp3", "results/agent/policy.npz"])
 def test_regret_against_agents_that_ignore_their_beliefs_ranks_nobody(agent: str) -> None:
     summary = judged(agent)
     text = standings.verdicts(summary)["smoke"]
@@ -381,6 +381,12 @@ def test_a_folder_without_results_is_named(tmp_path: Path, what: str) -> None:
         assert code == 1
         assert f"{folder} has no results" in output
         assert "pa-bench run" in output
+
+
+@pytest.mark.parametrize("what", ["report", "leaderboard"])
+def test_the_default_folder_is_that_of_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"{Path('results/benchmark')} has no results" in command(what)[1]
 
 
 def test_a_damaged_block_is_named_and_nothing_is_written(tmp_path: Path) -> None:

@@ -148,6 +148,16 @@ def test_real_differences_to_the_best_are_found(n: int) -> None:
     assert np.allclose((low + high) / 2, scores.mean(axis=0) - scores[:, 0].mean())
 
 
+def test_tiny_differences_are_none() -> None:
+    """An offer of next to nothing separates nobody."""
+    zero = np.random.default_rng(0).normal(100.0, 30.0, 50)
+    scores = np.stack([zero, zero - 2e-8, zero - 1e-3], axis=1)
+    low, high = statistics.against_best(scores, 0)
+    assert (low[1], high[1]) == (0.0, 0.0)
+    assert high[2] < 0
+    assert not statistics.minus(scores, 0)[:, 1].any()
+
+
 def test_runs_that_lose_as_much_to_the_end_fail() -> None:
     assert summaries.linear_at_the_end(runs([1.0, 1.0, 0.5, 0.5])) == 0.5
     assert summaries.linear_at_the_end(runs([0.8])) == 0

@@ -3,7 +3,9 @@
 import errno
 import json
 import os
+import re
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from helpers import OwnAgent
 
 pytest.importorskip("stable_baselines3", reason="the extra [train] is not installed")
 
@@ -242,11 +245,28 @@ def test_constants_are_those_of_the_package_unless_others_are_given() -> None:
         ({"learning_rate": "abc"}, "learning_rate = 'abc' must be a finite number"),
         ({"task": "k3-t200-uniform", "n_arms": 4}, "task = 'k3-t200-uniform' is a whole setting: leave out n_arms"),
         ({"task": 3}, "task = 3 must be the name of a task"),
+        ({"agent": OwnAgent()}, r"agent = .*OwnAgent.* must be a name or a spec: yours goes by 'file\.py:Name'"),
+        ({"instance": IID([0.1, 0.2], [0.3, 0.4])}, r"instance = IID.* must be a name or a spec"),
+        ({"lap": -1}, "lap = -1 must be an integer at least 0"),
     ],
 )
 def test_mistakes_are_named(given: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         rl.learner(**given)
+
+
+@pytest.mark.parametrize("rounds", ["abc", -5, 0, 1.5])
+def test_learn_wants_a_number_of_rounds(rounds: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match=f"total_timesteps = {rounds!r} must be an integer at least 1"):
+        rl.learner("k2-t8-uniform", copies=2, particles=2).learn(rounds)
+
+
+def test_a_learner_says_which_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(rl, "training")
+    monkeypatch.delitem(sys.modules, "baselines.rl.training")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ModuleNotFoundError, match=r"torch is not installed\. .*pip install '\.\[train\]'"):
+        rl.learner("k2-t8-uniform")
 
 
 def test_episodes_that_were_begun_by_another_hand_are_not_shown() -> None:
@@ -291,7 +311,7 @@ def test_a_learner_that_offers_nothing_warns_once() -> None:
 
 @pytest.mark.parametrize(
     ("lap", "says"),
-    [(1, "training begins anew: no lap is finished, so nothing is kept"), (2, "training goes on after lap 1 of 3")],
+    [(1, "Stopped. No lap is finished: nothing is kept."), (2, "training goes on after lap 1 of 3")],
 )
 def test_an_interrupted_run_says_what_is_kept(
     lap: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -305,10 +325,33 @@ def test_an_interrupted_run_says_what_is_kept(
 
     with monkeypatch.context() as patched:
         patched.setattr(training.Learner, "train", stop)
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt, match=says):
             run(tmp_path / "run")
-    assert says in capsys.readouterr().out
     assert len(run(tmp_path / "run")["laps"]) == 3
+    assert ("resumed after lap 1 of 3 (320 rounds)" in capsys.readouterr().out) == (lap == 2)
+
+
+@pytest.mark.parametrize("lap", [1, 3])
+def test_an_interrupted_evaluation_loses_no_lap(lap: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run(tmp_path / "whole")
+    evaluate = training.evaluate
+
+    def stop(model: Any, settings: Settings) -> training.Scores:
+        if model.num_timesteps == lap * 320:
+            raise KeyboardInterrupt
+        return evaluate(model, settings)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(training, "evaluate", stop)
+        with pytest.raises(KeyboardInterrupt, match=f"goes on after lap {lap} of 3"):
+            run(tmp_path / "stopped")
+    assert run(tmp_path / "stopped") == whole
+    assert weights(tmp_path / "stopped") == weights(tmp_path / "whole")
+
+
+def test_a_short_run_has_several_laps() -> None:
+    short, long, chosen = (Settings(TINY["tasks"], **options) for options in ({"steps": 2_000_000}, {}, {"lap": 400}))
+    assert [(each.lap, each.laps) for each in (short, long, chosen)] == [(31, 6), (80, 8), (400, 2)]
 
 
 @pytest.mark.parametrize(
@@ -341,7 +384,10 @@ def test_a_recipe_is_trained_in_its_folder(tmp_path: Path, monkeypatch: pytest.M
     assert read(tmp_path / "ppo-tiny" / "policy.npz", SEAT).metadata["objective"] == "regret"
 
 
-def test_the_command_trains_and_compares(tmp_path: Path) -> None:
+def test_the_command_trains_and_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    against_rounds = pictures.against_rounds
+    monkeypatch.setattr(pictures, "against_rounds", lambda score: drawn.append(against_rounds(score)) or drawn[-1])
     constants = ("copies=16", "particles=4", "width=8", "lap=2", "rounds=600", "n_steps=10")
     sets = [part for constant in constants for part in ("--set", constant)]
     game = ["--agent", "exploratory,c0=0.3", "--instance", "gap", "--arms", "3", "--horizon", "20"]
@@ -349,7 +395,9 @@ def test_the_command_trains_and_compares(tmp_path: Path) -> None:
         app, ["train", *game, *sets, "--steps", "320", "--out", str(tmp_path), "--episodes", "4"]
     )
     assert shown.exit_code == 0, shown.output
-    assert "lap 1 of 1" in shown.output
+    assert "lap 1 of 1, 320 rounds; evaluating" in shown.output
+    assert re.search(r"^trained \((likeliest|drawn)\) ", shown.output, flags=re.MULTILINE)
+    assert drawn[0][1].get_xlim()[0] == 0.0
     assert "R_T^oracle" in shown.output
     assert "policy.npz" in shown.output
     assert "curve.png" in shown.output
