@@ -103,7 +103,7 @@ def compare(
     blocks = [block for some_seeds in of_each for block in some_seeds]
     sums: dict[str, list[Floats]] = {label: [] for label in entered}
     parts: dict[Block, Floats] = {}
-    with Progress(console=console, transient=True, disable=not _draws_bars(console)) as progress:
+    with Progress(console=console, transient=True, disable=not draws_bars(console)) as progress:
         bar = progress.add_task("episodes", total=len(entered) * len(chosen))
         for block, table in _play(blocks, objects, cores):
             parts[block] = np.stack([table[name].to_numpy().reshape(len(block.seeds), -1) for name in SCORES])
@@ -164,7 +164,7 @@ def _play(blocks: Sequence[Block], objects: Objects, workers: int) -> "Iterator[
         yield block, table
 
 
-def _draws_bars(console: "Console") -> bool:
+def draws_bars(console: "Console") -> bool:
     """Return whether a progress bar can be drawn: elsewhere rich would print empty lines or a warning."""
     return console.is_terminal or (console.is_jupyter and importlib.util.find_spec("ipywidgets") is not None)
 

@@ -324,6 +324,8 @@ def train(
 
         known("seat", seat, ("principal", "agent"))
         options = parse(",".join(["train", *constant]), "--set").parameters
+        if named := options.keys() & {"steps", "seed", "objective", "against"}:
+            raise ValueError(f"--set {min(named)}=... has an option of its own: pass --{min(named)}")
         options |= {"objective": objective, "steps": steps, "seed": seed}
         if against and seat != "agent":
             raise ValueError(f"against = {against!r} is for training an agent: add --seat agent, or leave it out")

@@ -17,7 +17,7 @@ from baselines.tasks import Task, settings
 from pa_env.checks import short
 from pa_env.envs.spaces import FAR
 from pa_env.game import Game
-from pa_env.kernel.layout import ArmRow, Floats, Floats32, SummaryBlock, block_columns
+from pa_env.kernel.layout import ArmRow, Floats
 
 Games = VectorEnv[Any, Any, Any]  # a batched game, bare or wrapped
 PLAYED_SCORES = ("utility", "expected_utility", "regret", "regret_oracle")
@@ -42,13 +42,6 @@ def game_of(games: Games) -> Game:
     """Return the game behind its interface."""
     game: Game = games.unwrapped.game  # type: ignore[attr-defined] # ours has one
     return game
-
-
-def offered(games: Games) -> Floats32:
-    """Return the largest incentive of the last offer in each copy (copies,)."""
-    game = game_of(games)
-    offers: Floats32 = game.summary[:, block_columns(SummaryBlock.OFFER, game.n_arms)].max(axis=1)
-    return offers
 
 
 def play_out(games: Games, model: Any, seeds: Sequence[int], deterministic: bool = True) -> dict[str, Floats]:

@@ -39,21 +39,22 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from stable_baselines3 import PPO
 from stable_baselines3.common.buffers import RolloutBuffer
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.callbacks import BaseCallback, ConvertCallback
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from stable_baselines3.common.utils import set_random_seed
 
 from baselines.benchmark.formatting import plus_minus
 from baselines.benchmark.statistics import estimate
+from baselines.comparison import draws_bars
 from baselines.files import only_writer, remove_half_written, whole_file, write_whole
 from baselines.registry import describe
 from baselines.rl.agent_seat import PAYOFF
-from baselines.rl.evaluate import Games, follower_games, games_of, offered, payoffs, play_out
+from baselines.rl.evaluate import Games, follower_games, games_of, payoffs, play_out
 from baselines.rl.models import save
 from baselines.rl.networks import SetActorCritic
 from baselines.rl.vec_env import GameVecEnv
-from baselines.rl.view import PARTICLES, PRIVILEGED, WithBeliefs
+from baselines.rl.view import PARTICLES, PRIVILEGED, RUNGS, Field, WithBeliefs
 from baselines.rl.view import SEAT as PRINCIPAL_SEAT
 from baselines.simulation import simulate
 from baselines.specs import is_user_code
@@ -74,10 +75,10 @@ WAYS = ("likeliest", "drawn")  # in which a policy's actions are played
 SCRIPTS = ("zero", "profit-target", "bracket-ucb")  # that a learning curve is shown beside
 AGENTS = ("empirical-mean", "ucb")  # likewise, of an agent
 REFERENCE_EPISODES = 500
-NEXT_TO_NOTHING, STRETCH = 1e-3, 4  # the largest incentive of an offer, on average; over so many rollouts at least
+NEXT_TO_NOTHING, STRETCH = 1e-3, 4  # an incentive, on average over copies and so many rollouts at least
 TRAP = (
-    "The policy offers next to nothing. docs/training.md, 'The trap of offering nothing', says why a learner gets"
-    " there. What helped `ppo`: training on tasks of other families as well."
+    "the likeliest actions of the policy offer next to nothing. docs/training.md, 'The trap of offering nothing', says"
+    " why a learner gets there, and what helped"
 )
 
 Scores = dict[str, dict[str, dict[str, Floats]]]  # task -> way -> score -> (episodes,)
@@ -131,11 +132,13 @@ class Settings:
         for name in COUNTS:
             whole(name, given.get(name, 2), {"batch_size": 2, "lap": 0}.get(name, 1))
         for name in AMOUNTS:
-            if not callable(given.get(name, callable)):
-                at_least(name, given[name], 0.0)
+            if name != "learning_rate" or not callable(given.get(name)):
+                at_least(name, given.get(name, 0.0), 0.0)
         for name in ("deep", "privileged"):
             if not isinstance(given[name], bool):
                 raise TypeError(f"{name} = {short(given[name])} must be True or False")
+        if len({each.name for each in self.tasks}) < len(self.tasks):
+            raise ValueError(f"tasks = {', '.join(each.name for each in self.tasks)} must have different names")
         if self.copies < len(self.tasks):
             raise ValueError(f"copies = {self.copies} must be at least the number of tasks, {len(self.tasks)}")
         if self.lap == 0:
@@ -149,6 +152,8 @@ class Settings:
                     f"task = {short(each.name)}: a trained agent takes the place of {each.agent}, and learns as"
                     f" {DEFAULT_AGENTS[0]} does: name a task without an agent"
                 )
+        if isinstance(self.against, str):
+            describe(self.against)  # a user's file is imported, as a resumed run needs it
         object.__setattr__(self, "privileged", False)
         if self.objective == "utility":
             object.__setattr__(self, "objective", PAYOFF)
@@ -185,7 +190,11 @@ class Settings:
     def record(self) -> dict[str, Any]:
         """The settings as ``run.json`` keeps them."""
         tasks, ppo = [each.name for each in self.tasks], {name: repr(value) for name, value in self.ppo.items()}
-        return vars(self) | {"tasks": tasks, "ppo": ppo}
+        specs = {
+            spec: what for each in self.tasks for spec, what in ((each.agent, "agent"), (each.instance, "instance"))
+        }
+        own = {spec: describe(spec, what).digest for spec, what in specs.items() if is_user_code(spec)}
+        return vars(self) | {"tasks": tasks, "ppo": ppo} | ({"files": own} if own else {})
 
 
 class Rollouts:
@@ -224,9 +233,10 @@ class Learner(PPO):
     settings: Settings
     envs: list[GameVecEnv]  # one for each number of arms
     references: Mapping[str, float]  # utilities of scripts
-    offers: list[float]  # the mean of the largest incentives that are offered at the end of each rollout
+    offers: list[float]  # mean of what the likeliest actions offer at the end of each rollout
     trapped: bool  # True once it was said that they are next to nothing
     say: Callable[[str], None] = staticmethod(warnings.warn)
+    randomness: Any  # states of torch's and NumPy's generators, from which Stable-Baselines3 draws
 
     def collect_rollouts(self, env: Any, callback: Any, rollout_buffer: Any, n_rollout_steps: int) -> bool:
         """Play a rollout of all games."""
@@ -240,8 +250,17 @@ class Learner(PPO):
             rollouts.parts.append(part)
             if not super().collect_rollouts(envs, callback, part, n_rollout_steps):
                 return False
-        self.offers.append(float(np.mean([offered(games).mean() for envs in self.envs for games in envs.games])))
+        if not self.settings.against:
+            self.offers.append(float(np.mean([self.likeliest_offers(envs).mean() for envs in self.envs])))
         return True
+
+    def likeliest_offers(self, envs: GameVecEnv) -> Floats32:
+        """Return what the likeliest action offers in each copy."""
+        seen: Any = envs.observations  # not None after a rollout
+        n_arms = envs.action_space.n // RUNGS  # type: ignore[attr-defined] # Discrete
+        arms, rungs = np.divmod(self.predict(seen, deterministic=True)[0], RUNGS)
+        offers: Floats32 = seen[np.arange(len(seen)), (Field.PRICE + rungs) * n_arms + arms]
+        return offers
 
     def train(self) -> None:
         """Update the policy by a rollout."""
@@ -249,11 +268,9 @@ class Learner(PPO):
         self.ent_coef = self.settings.ppo.get("ent_coef", ENTROPY) * left
         super().train()
         stretch = self.offers[-max(STRETCH, len(self.offers) // 8) :]
-        if left > 0.75 or len(stretch) < STRETCH or self.trapped or self.settings.against:
-            return
-        if np.mean(stretch) < NEXT_TO_NOTHING:
+        if left <= 0.5 and len(stretch) >= STRETCH and np.mean(stretch) < NEXT_TO_NOTHING and not self.trapped:
             self.trapped = True
-            self.say(TRAP)
+            self.say(f"{', '.join(each.name for each in self.settings.tasks)}, seed {self.settings.seed}: {TRAP}")
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "envs", "say"]
@@ -280,14 +297,23 @@ class Learner(PPO):
         """
         whole("total_timesteps", total_timesteps, 1)
         bars = [Bar(self.references or references(self.settings))] if progress_bar else []
+        callback = ConvertCallback(callback) if callable(callback) else callback
         given = callback if isinstance(callback, list) else [callback] if callback is not None else []
+        torch.set_rng_state(self.randomness[0])  # whatever else was drawn, or learned, in between
+        np.random.set_state(self.randomness[1])  # noqa: NPY002 - Stable-Baselines3 draws from it
         try:
             with one_thread():
                 super().learn(total_timesteps, [*given, *bars], *arguments, **options)
         finally:
+            self.randomness = randomness()
             for bar in bars:
                 bar.progress.stop()
         return self
+
+
+def randomness() -> tuple[Any, Any]:
+    """Return the states of the generators from which Stable-Baselines3 draws."""
+    return torch.get_rng_state(), np.random.get_state()  # noqa: NPY002
 
 
 @contextmanager
@@ -340,7 +366,7 @@ def learner(settings: Settings) -> Learner:
         model = Learner(SetActorCritic, envs[0], **given | {"batch_size": envs[0].num_envs * given["n_steps"]})
     model.batch_size = given["batch_size"]
     model.settings, model.envs = settings, envs
-    model.references, model.offers, model.trapped = {}, [], False
+    model.references, model.offers, model.trapped, model.randomness = {}, [], False, randomness()
     return model
 
 
@@ -436,7 +462,7 @@ class Bar(BaseCallback):
         self.scripts = ", ".join(f"{name} {utility:.1f}" for name, utility in scripts.items())
         console, text = Console(stderr=True), TextColumn("{task.description}")
         columns = (BarColumn(20), TaskProgressColumn(), TimeRemainingColumn(), text)
-        self.progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self.progress = Progress(*columns, console=console, disable=not draws_bars(console))
 
     def _on_training_start(self) -> None:
         self.first = self.num_timesteps

@@ -29,8 +29,10 @@ from baselines.rl.training import Settings, train
 from baselines.rl.vec_env import GameVecEnv
 from baselines.rl.view import SEAT
 from pa_env import IID
+from pa_env.kernel.layout import SummaryBlock, block_columns
 from pa_env.policy_file import read
 from pa_env.wrappers import IncentiveGrid
+from pa_env.wrappers.base import game_behind
 
 from ..helpers import python
 
@@ -279,6 +281,22 @@ def test_episodes_that_were_begun_by_another_hand_are_not_shown() -> None:
     assert (shown[19], shown[39]) == (0, 8)
 
 
+def test_what_is_drawn_in_between_changes_nothing() -> None:
+    import torch
+
+    options: dict[str, Any] = {"copies": 8, "particles": 4, "width": 8, "n_steps": 5}
+    alone = rl.learner("k3-t20-uniform", **options).learn(80)
+    first, second = (rl.learner("k3-t20-uniform", seed=seed, **options) for seed in (0, 1))
+    second.learn(80)
+    torch.rand(3)
+    first.learn(80, lambda *_: True)  # a plain function is a callback
+    one, two, other = (
+        torch.cat([each.detach().ravel() for each in model.policy.parameters()]) for model in (alone, first, second)
+    )
+    assert torch.equal(one, two)
+    assert not torch.equal(one, other)
+
+
 def test_threads_change_nothing() -> None:
     import torch
 
@@ -301,11 +319,20 @@ def test_a_policy_that_offers_nothing_is_told_so_once(tmp_path: Path, capsys: py
 
 def test_a_learner_that_offers_nothing_warns_once() -> None:
     options: dict[str, Any] = {"copies": 16, "particles": 4, "width": 8, "n_steps": 5}
-    with pytest.warns(UserWarning, match="The trap of offering nothing") as warned:
-        rl.learner("k1-t20-uniform", **options).learn(16 * 5 * 12)
-    assert len(warned) == 1
-    model = rl.learner("k3-t20-uniform", **options).learn(16 * 5 * 12)  # warnings are errors here
+    for seed in (0, 1):
+        with pytest.warns(UserWarning, match=f"k1-t20-uniform, seed {seed}: .*The trap of offering nothing") as warned:
+            rl.learner("k1-t20-uniform", seed=seed, **options).learn(16 * 5 * 12)
+        assert len(warned) == 1
+    model = rl.learner("k3-t20-uniform", **options)
+    model.learn(16 * 5 * 12)  # warnings are errors here
     assert np.mean(model.offers) > training.NEXT_TO_NOTHING
+    (envs,) = model.envs
+    wanted = model.likeliest_offers(envs)
+    envs.step(model.predict(envs.observations, deterministic=True)[0])
+    game = game_behind(envs.games[0])
+    running = ~envs.starts
+    offers = game.summary[:, block_columns(SummaryBlock.OFFER, 3)].max(axis=1)
+    assert np.allclose(wanted[running], offers[running], atol=1e-6)
     rl.learner("k1-t20-uniform", against="zero", **options).learn(16 * 5 * 12)
 
 
@@ -358,6 +385,8 @@ def test_a_short_run_has_several_laps() -> None:
     ("changes", "says"),
     [
         ({"tasks": ()}, "must have at least one"),
+        ({"tasks": ("k3-t20-uniform", "k3-t20-uniform")}, "must have different names"),
+        ({"ppo": {"ent_coef": lambda left: left}}, "ent_coef = <function"),
         ({"copies": 1}, "copies = 1 must be at least the number of tasks, 2"),
         ({"objective": "fun"}, "objective = 'fun' is unknown"),
         ({"steps": 0}, "steps = 0"),
@@ -367,7 +396,7 @@ def test_a_short_run_has_several_laps() -> None:
     ],
 )
 def test_mistakes_are_named_before_anything_is_written(changes: dict[str, object], says: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises((TypeError, ValueError), match=says):
         run(tmp_path / "new", **changes)
     assert not (tmp_path / "new").exists()
 
@@ -382,6 +411,25 @@ def test_a_recipe_is_trained_in_its_folder(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setitem(recipes.RECIPES, "ppo-tiny", TINY | {"objective": "regret", "steps": 320})
     assert recipes.cook("ppo-tiny", tmp_path) == tmp_path / "ppo-tiny" / "policy.npz"
     assert read(tmp_path / "ppo-tiny" / "policy.npz", SEAT).metadata["objective"] == "regret"
+
+
+def test_other_code_of_the_same_name_is_another_run(tmp_path: Path) -> None:
+    agent = "class Mine:\n    def reset(self, n_arms, rng): self.means = [{}] * n_arms\n"
+    agent += "    def choose(self, incentives): return 0\n    def learn(self, arm, reward): ...\n"
+    for value in (0.0, 0.5):
+        (tmp_path / "mine.py").write_text(agent.format(value))
+        settings = training.settings_of((), {"agent": f"{tmp_path / 'mine.py'}:Mine"}, {"steps": 320})
+        if value:
+            with pytest.raises(ValueError, match="holds a run with files"):
+                training.read_record(settings, tmp_path)
+        (tmp_path / "run.json").write_text(json.dumps(training.read_record(settings, tmp_path / "none")))
+
+
+@pytest.mark.parametrize("name", ["steps", "seed", "objective", "against"])
+def test_settings_with_an_option_of_their_own_are_refused(name: str, tmp_path: Path) -> None:
+    shown = CliRunner().invoke(app, ["train", "--set", f"{name}=5", "--out", str(tmp_path / "run")])
+    assert shown.exit_code == 1
+    assert f"pass --{name}" in shown.output
 
 
 def test_the_command_trains_and_compares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
