@@ -106,7 +106,8 @@ def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: objec
     return _principal(spec, factory, {"n_arms": n_arms, "horizon": horizon} | parameters)
 
 
-principal_driver.CONVERSIONS.append((lambda given: isinstance(given, str | type), make))  # for the agent's seat
+# For the agent's seat.
+principal_driver.CONVERSIONS.append((lambda given: isinstance(given, str | type) or is_model(given), make))
 
 
 def resolve(given: PrincipalLike, game: Game) -> Principal:
