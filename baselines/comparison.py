@@ -24,7 +24,7 @@ import numpy as np
 from baselines.benchmark.blocks import Block, blocks_of, episodes_of, play, read_table
 from baselines.benchmark.pool import announce_compilation, play_in_processes
 from baselines.episodes import log_spaced
-from baselines.extras import missing
+from baselines.extras import extra_named
 from baselines.players import principals_by_label
 from baselines.registry import PrincipalLike, describe, resolve_agent
 from baselines.simulation import complete, seeds_of
@@ -84,12 +84,10 @@ def compare(
         seeds: how many episodes, of seeds 0, 1, ...; or the seeds themselves, all different.
         workers: processes; None: one for each core. Short comparisons are played in this process.
     """
-    try:
+    with extra_named():
         import pyarrow  # noqa: F401 - comes with the extra, as the next two do
         from rich.console import Console
         from rich.progress import Progress
-    except ModuleNotFoundError as error:
-        raise missing(error) from None
     entered = principals_by_label(principals)
     keywords = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
     setting, objects = _label(complete(task, keywords, entered.values()))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from baselines.extras import extra_named
 from baselines.principal import Follow, Hold, Phase, Principal, Request
 from baselines.registry import attach
 from baselines.trace import Trace
@@ -122,7 +123,8 @@ class Run:
 
     def to_frame(self) -> "pd.DataFrame":
         """The :meth:`columns` as a pandas table, with separate columns for each arm: plays_0, plays_1, ..."""
-        import pandas as pd
+        with extra_named():
+            import pandas as pd
 
         flat: dict[str, Integers | Floats] = {}
         for name, values in self.columns().items():
@@ -139,7 +141,8 @@ class Run:
             log: logarithmic axes; the score's is linear between -1 and 1. None: linear ones.
             ax: axes of yours to draw on; None: those of a new figure.
         """
-        from baselines.pictures import score_axes
+        with extra_named():
+            from baselines.pictures import score_axes
 
         known("score", score, (*SCORES, "misses"))
         sums = np.atleast_2d(getattr(self, score))

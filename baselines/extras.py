@@ -1,6 +1,8 @@
 """The extra to install when a library is missing."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, requires
 
 NAME = "principal-agent-env"
@@ -29,3 +31,12 @@ def missing(error: ModuleNotFoundError) -> ModuleNotFoundError:
     sizes = [extra for _, extra in of_extras]
     extra = "bench" if "bench" in extras else min(extras, key=sizes.count)
     return ModuleNotFoundError(f"{module} is not installed. {how_to_install(extra)}", name=module)
+
+
+@contextmanager
+def extra_named() -> Iterator[None]:
+    """Name the extra in the error for a module that is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing(error) from None

@@ -106,7 +106,8 @@ def make(given: PrincipalLike, *, n_arms: int, horizon: int, **parameters: objec
     return _principal(spec, factory, {"n_arms": n_arms, "horizon": horizon} | parameters)
 
 
-principal_driver.CONVERSIONS.append((lambda given: isinstance(given, str | type), make))  # for the agent's seat
+# For the agent's seat.
+principal_driver.CONVERSIONS.append((lambda given: isinstance(given, str | type) or is_model(given), make))
 
 
 def resolve(given: PrincipalLike, game: Game) -> Principal:
@@ -146,10 +147,15 @@ def is_object(given: object) -> TypeGuard[OfferMaker]:
 
 def as_principal(given: OfferMaker, game: Game) -> Principal:
     """Return an object as a principal of a game, without a copy; a policy plays games of any size."""
-    if type(given) is Trained and (given.n_arms, given.horizon) != (game.n_arms, game.horizon):
+    if _plays_any_size(given) and (given.n_arms, given.horizon) != (game.n_arms, game.horizon):
         return given.sized(game.n_arms, game.horizon)
     check_sizes(given, n_arms=game.n_arms, horizon=game.horizon)
     return given if isinstance(given, Principal) else Stepwise(game.n_arms, game.horizon, given)
+
+
+def _plays_any_size(given: object) -> TypeGuard[Trained]:
+    """Return whether an object is a policy of this package; a subclass of a user's may be made for one size."""
+    return type(given) in (Trained, PPO)
 
 
 def not_a_principal(given: object) -> TypeError:
@@ -169,7 +175,7 @@ def _copy(given: PrincipalLike, n_arms: int, horizon: int) -> Principal:
         raise not_a_principal(given)
     if isinstance(given, Principal):
         check_class(given)
-    if type(given) is Trained:  # a policy plays any size
+    if _plays_any_size(given):
         return given.sized(n_arms, horizon)
     check_sizes(given, n_arms=n_arms, horizon=horizon)
     return given.clone() if isinstance(given, Principal) else Stepwise(n_arms, horizon, copy.deepcopy(given))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from baselines.extras import extra_named
 from baselines.files import whole_file
 from pa_env.kernel.episodes import TRACE, VECTORS, TraceColumn
 from pa_env.kernel.layout import Floats, Integers
@@ -59,7 +60,8 @@ class Trace:
     @contextmanager
     def open(cls, path: Path, n_arms: int) -> Iterator["Trace"]:
         """A trace at a path, for games of ``n_arms`` arms; needs pyarrow, of the extra [bench]."""
-        import pyarrow.parquet as pq
+        with extra_named():
+            import pyarrow.parquet as pq
 
         with whole_file(path) as file, pq.ParquetWriter(file, schema(n_arms), compression="zstd") as writer:
             trace = cls(writer, n_arms)

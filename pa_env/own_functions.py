@@ -112,11 +112,16 @@ def compile_function(function: Callable[..., Any], signature: Any, guard: Guard 
     return made
 
 
+def place(function: Callable[..., Any], line: int | str) -> str:
+    """A line of the file in which a function stands, in words."""
+    return f"line {line} of {Path(function.__code__.co_filename).name}"
+
+
 def sentence(text: str, function: Callable[..., Any]) -> str:
     """What a message of Numba says of a function, in one sentence, with the line."""
     file = re.escape(Path(function.__code__.co_filename).name)
     line = re.search(rf'{file}(?:", line | \()(\d+)', text)
-    where = f"line {line[1]} " if line else "it "
+    where = f"{place(function, line[1])} " if line else "it "
     for words, reason in REASONS.items():
         if words in text:
             return where + reason
@@ -135,7 +140,8 @@ def refuse_no_arm(function: Callable[..., Any], arm: str) -> None:
         nothing = constant is not None and constant.opname.endswith("_CONST") and constant.argval is None
         if instruction.opname.startswith("RETURN_") and nothing:
             raise TypeError(
-                f"{function.__name__} can't be compiled: line {line} ends it without an arm; return {arm} on every path"
+                f"{function.__name__} can't be compiled: {place(function, line)} ends it without an arm; return {arm}"
+                " on every path"
             )
         before = instruction
 
@@ -150,16 +156,17 @@ def refuse_randomness(function: Callable[..., Any]) -> None:
             continue
         seen.add(plain)
         for name, value, line in _loaded(plain):
+            where = place(plain, line)
             if value is EMPTY:
                 raise TypeError(
-                    f"{function.__name__} can't be compiled: line {line} uses {name}, which has no value yet; define it"
+                    f"{function.__name__} can't be compiled: {where} uses {name}, which has no value yet; define it"
                     " above the function"
                 )
             if value is UNDEFINED:
-                raise TypeError(f"{function.__name__} can't be compiled: line {line} uses {name}, which is not defined")
+                raise TypeError(f"{function.__name__} can't be compiled: {where} uses {name}, which is not defined")
             if _is_random(value):
                 raise TypeError(
-                    f"{function.__name__} can't be compiled: line {line} draws from a global generator, which no seed"
+                    f"{function.__name__} can't be compiled: {where} draws from a global generator, which no seed"
                     " of the game reaches; use pa_env.rules.uniform, or the agent's u and further_uniform"
                 )
             left += [each for each in (value if isinstance(value, tuple) else (value,)) if hasattr(each, "py_func")]

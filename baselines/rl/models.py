@@ -29,7 +29,7 @@ from baselines.rl.agent_seat import WithHistory
 from baselines.rl.trained import Trained
 from baselines.rl.view import SEAT, WithBeliefs
 from pa_env.checks import known, short
-from pa_env.envs import principal_driver, spaces
+from pa_env.envs import spaces
 from pa_env.kernel.layout import OBSERVATIONS, ArmRow, Floats
 from pa_env.policy_file import FORMAT, Policy, Seat, pack
 from pa_env.trained_agents import SEAT as AGENT
@@ -75,6 +75,7 @@ def from_sb3(
     n_arms: int | None = None,
     horizon: int | None = None,
     deterministic: bool = False,
+    **settings: Any,
 ) -> Principal:
     """Return the principal that plays a model of Stable-Baselines3.
 
@@ -87,25 +88,29 @@ def from_sb3(
         n_arms: number of arms; None: that of the model's environment.
         horizon: rounds; None: likewise.
         deterministic: play the likeliest actions; by default actions are drawn, as in training.
+        **settings: as :func:`from_policy` takes them; by default those of the model's environment, if it shows them.
     """
-    env = model.get_env()
-    if env is None and (wrapper is None or n_arms is None or horizon is None):
-        raise ValueError(
-            f"model = {model} has no environment: load it with env=, or make a principal of it by"
-            " baselines.from_sb3(model, wrapper=..., n_arms=..., horizon=...)"
-        )
+    for name in settings:
+        known("argument of from_sb3", name, SETTINGS)
     if seat_of(model) == AGENT:
         raise ValueError(
             f"model = {model} plays the agent: keep it by baselines.rl.save(model, 'agent.npz'), and pass"
             " agent='agent.npz'"
         )
-    inner = None if env is None else _innermost(env)
+    inner = _innermost(model.get_env(), plain=wrapper is None)
+    if inner is None and (wrapper is None or n_arms is None or horizon is None):
+        raise ValueError(
+            f"model = {model} has no environment, or one that does not show its wrappers: load it with env=, or make a"
+            " principal of it by baselines.from_sb3(model, wrapper=..., n_arms=..., horizon=...)"
+        )
     n_arms = game_behind(inner).n_arms if n_arms is None else n_arms
     horizon = game_behind(inner).horizon if horizon is None else horizon
-    if wrapper is None and seat_of(model) == SEAT:
+    if wrapper is None and not settings and seat_of(model) == SEAT:
         return Trained(n_arms, horizon, policy_of(model, sampled=not deterministic))
-    wrappers, settings = (_wrappers(inner), _settings(inner)) if wrapper is None else ([wrapper], {})
-    return PolicyPrincipal(n_arms, horizon, Shared(model, deterministic), wrappers, settings)
+    wrappers = _wrappers(inner) if wrapper is None else [wrapper]
+    foreign = not hasattr(getattr(inner, "unwrapped", None), "game")
+    shown = {} if wrapper is not None and foreign else _settings(inner)
+    return PolicyPrincipal(n_arms, horizon, Shared(model, deterministic), wrappers, shown | settings)
 
 
 def is_model(given: object) -> bool:
@@ -113,11 +118,10 @@ def is_model(given: object) -> bool:
     return all(hasattr(given, name) for name in ("policy", "predict", "get_env", "get_vec_normalize_env"))
 
 
-principal_driver.CONVERSIONS.append((is_model, from_sb3))  # so the agent's seat takes a model
-
-
 def seat_of(model: Any) -> Seat | None:
     """Return the seat that a model plays, if a policy file can hold it; else None."""
+    if not is_model(model):
+        raise TypeError(f"model = {short(model)} must be a model of Stable-Baselines3, or a baselines.rl.learner")
     env, layout = model.get_env(), getattr(model.policy, "layout", {})
     if env is None or model.get_vec_normalize_env() is not None:
         return None
@@ -257,8 +261,7 @@ class Shared:
         self.policy, self.deterministic, self.statistics = model.policy, deterministic, None
         normalize = model.get_vec_normalize_env()
         if normalize is not None and normalize.norm_obs:
-            mean, scale = normalize.obs_rms.mean.copy(), np.sqrt(normalize.obs_rms.var + normalize.epsilon)
-            self.statistics = mean, scale, normalize.clip_obs
+            self.statistics = normalize.obs_rms, normalize.epsilon, normalize.clip_obs  # shared, as the policy is
 
     def __deepcopy__(self, _: Any) -> "Shared":
         return self
@@ -268,8 +271,9 @@ class Shared:
         import torch
 
         if self.statistics is not None:
-            mean, scale, most = self.statistics
-            observation = np.clip((observation - mean) / scale, -most, most).astype(np.float32)
+            seen, epsilon, most = self.statistics
+            observation = np.clip((observation - seen.mean) / np.sqrt(seen.var + epsilon), -most, most)
+            observation = observation.astype(np.float32)
         generator = torch.default_generator  # of the CPU alone: torch.manual_seed takes a millisecond
         before = generator.get_state()
         generator.manual_seed(int(rng.integers(2**63)))
@@ -283,16 +287,17 @@ def _call(function: Callable[[Any], Any], observation: Any, *_: Any) -> tuple[An
     return function(observation), None
 
 
-def _innermost(env: Any) -> Any:
-    """Return the first batched game, or the first scalar environment, of a vectorised environment."""
+def _innermost(env: Any, plain: bool) -> Any:
+    """Return the first game of a vectorised environment, or None; ``plain``: raise if a wrapper may change it."""
     while hasattr(env, "venv"):
-        if type(env).__name__ not in PLAIN | {"VecNormalize"}:
-            raise ValueError(f"{type(env).__name__} may change what the model sees or plays: pass wrapper=")
+        if plain and type(env).__name__ not in PLAIN | {"VecNormalize"}:
+            raise ValueError(
+                f"{type(env).__name__} may change what the model sees or plays: pass wrapper=, a function that wraps"
+                " the environment so that it shows the same"
+            )
         env = env.venv
     games = getattr(env, "games", None) or getattr(env, "envs", None)
-    if not games:
-        raise ValueError(f"the environment {env} of the model does not show its wrappers: pass wrapper=")
-    return games[0]
+    return games[0] if games else None
 
 
 def _settings(env: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ one with the principal's seed if that was measurably better when the policy was 
 
 import functools
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -72,9 +72,11 @@ class Trained(Principal):
         self._network = network_memory(policy, whole("n_arms", n_arms, 1))
         super().__init__(n_arms, horizon)
 
-    def sized(self, n_arms: int, horizon: int) -> "Trained":
+    def sized(self, n_arms: int, horizon: int) -> Self:
         """Return the same policy for games of another size."""
-        return Trained(n_arms, horizon, self._policy, self.particles)
+        twin = object.__new__(type(self))
+        Trained.__init__(twin, n_arms, horizon, self._policy, self.particles)
+        return twin
 
     def rounds(self) -> Rounds:
         """One request for the whole game."""

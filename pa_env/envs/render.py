@@ -216,7 +216,8 @@ def rgb(frame: Frame) -> NDArray[np.uint8]:
         from PIL import ImageDraw
     except ImportError as error:
         raise DependencyNotInstalled(
-            'Matplotlib is not installed; render_mode="rgb_array" needs it: pip install "principal-agent-env[bench]"'
+            'Matplotlib is not installed; render_mode="rgb_array" needs it. In a clone of the repository: pip install'
+            " '.[bench]'"
         ) from error
 
     with _drawing:

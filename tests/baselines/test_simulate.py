@@ -1,8 +1,12 @@
 """Simulations: what a run reports, at any horizon, in memory that does not grow and with Ctrl-C at hand."""
 
 import math
+import re
 import signal
+import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,7 +139,7 @@ def test_when_the_papers_constants_leave_the_first_phase(name: str, parameters: 
     assert phases(int(1.5 * horizon)) >= 2
 
 
-@pytest.mark.parametrize("name", ["ipa", "bracket-ucb", "ppo", "zero"])
+@pytest.mark.parametrize("name", ["ipa", "bracket-ucb", "zero"])
 @pytest.mark.parametrize("n_arms", [5, 2])
 def test_a_principal_that_was_made_for_other_arms_is_refused(name: str, n_arms: int) -> None:
     given = baselines.make(name, n_arms=3, horizon=200)  # its rule's memory has this size
@@ -231,3 +235,22 @@ baselines.simulate({name!r}, "uniform", horizon=10**10)
     assert errors.count("Traceback") == 1
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert "Exception ignored" not in errors
+
+
+@pytest.mark.parametrize(
+    ("module", "use"),
+    [
+        ("matplotlib", lambda path: simulate("zero", horizon=10).plot()),
+        ("pandas", lambda path: simulate("zero", horizon=10).to_frame()),
+        ("pyarrow", lambda path: simulate("zero", horizon=10, trace=path / "rounds.parquet")),
+    ],
+)
+def test_what_needs_an_extra_names_it(
+    module: str, use: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("baselines.extras.requires", lambda _: [f"{module}>=1; extra == 'bench'"])
+    for name in [each for each in sys.modules if each.startswith((f"{module}.", "baselines.pictures"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ModuleNotFoundError, match=re.escape(f"{module} is not installed. In a clone of the")):
+        use(tmp_path)

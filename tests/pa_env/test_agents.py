@@ -412,8 +412,11 @@ def writes_beyond(memory: Any, means: Any, counts: Any, arm: int, reward: float)
         (returns_a_float, "returns float64: it must return an arm's index"),
         (returns_nan, "returns float64: it must return an arm's index"),
         (writes, "writes to a read-only argument"),
-        (allocates, r"^allocates can't be compiled: line \d+ makes an array"),
-        (answers_nothing, r"^answers_nothing can't be compiled: line \d+ ends it without an arm; return one on every"),
+        (allocates, r"^allocates can't be compiled: line \d+ of test_agents.py makes an array"),
+        (
+            answers_nothing,
+            r"^answers_nothing can't be compiled: line \d+ of test_agents.py ends it without an arm; return one",
+        ),
         (too_few, r"must be a function choose\(memory, means, counts, offer, t, u\)"),
         (3, r"choose = 3 must be a function choose\(memory"),
     ],

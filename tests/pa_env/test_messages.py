@@ -189,13 +189,17 @@ def draws_nothing(memory: Any, plays: Any, sums: Any, arm: int, reward: float, o
 )
 def test_a_rule_that_cannot_be_compiled_is_told_its_line_and_the_limit(rule: Any, limit: str) -> None:
     line = rule.__code__.co_firstlineno + 1
-    with pytest.raises(TypeError, match=rf"^{rule.__name__} can't be compiled: line {line} {limit}[^\n]*$"):
+    with pytest.raises(
+        TypeError, match=rf"^{rule.__name__} can't be compiled: line {line} of test_messages.py {limit}[^\n]*$"
+    ):
         compile_rule(rule)
 
 
 def test_what_a_helper_draws_is_refused_and_what_only_has_such_a_name_is_not() -> None:
     for rule in (draws_inside, draws_by_a_helper):
-        with pytest.raises(TypeError, match=rf"^{rule.__name__} can't be compiled: line \d+ draws from a global"):
+        with pytest.raises(
+            TypeError, match=rf"^{rule.__name__} can't be compiled: line \d+ of \w+.py draws from a global"
+        ):
             compile_rule(rule)
     assert callable(compile_rule(draws_nothing))
 
@@ -214,7 +218,8 @@ def test_a_rule_whose_variables_have_no_value_yet_is_told_which() -> None:
         return later
 
     with pytest.raises(
-        TypeError, match=r"^rule can't be compiled: line \d+ uses later, which has no value yet; define"
+        TypeError,
+        match=r"^rule can't be compiled: line \d+ of test_messages.py uses later, which has no value yet; define",
     ):
         compile_rule(rule)
     later = 0

@@ -225,7 +225,7 @@ assert "matplotlib.pyplot" not in sys.modules, "pyplot"
 
 def test_without_matplotlib_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(DependencyNotInstalled, match=re.escape('pip install "principal-agent-env[bench]"')):
+    with pytest.raises(DependencyNotInstalled, match=re.escape("In a clone of the repository: pip install '.[bench]'")):
         rgb(make())
 
 

@@ -89,7 +89,55 @@ def test_scalar_environments_and_normalised_observations_are_played_too(sb3: Any
     principal = baselines.from_sb3(model)
     first, again = (baselines.simulate(principal, seed=1).utility[-1] for _ in range(2))
     assert first == again
-    assert baselines.simulate(pickle.loads(pickle.dumps(principal.clone())), seed=1).utility[-1] == first
+    for _ in range(2):
+        principal = pickle.loads(pickle.dumps(principal.clone()))
+        assert baselines.simulate(principal, seed=1).utility[-1] == first
+
+
+def test_a_principal_of_a_model_that_learns_on_sees_what_the_model_sees(sb3: Any) -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    envs = VecNormalize(make_vec_env("PrincipalAgent-v0", 2, env_kwargs=GAME, wrapper_class=ForLearning))
+    model = sb3.PPO("MlpPolicy", envs, n_steps=16, batch_size=32, seed=0, device="cpu").learn(32)
+    before = baselines.from_sb3(model)
+    model.learn(320)
+    one, other = (baselines.simulate(each, seed=1).offers for each in (before, baselines.from_sb3(model)))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_a_model_of_stacked_frames_plays_with_a_wrapper_that_stacks(sb3: Any) -> None:
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack
+
+    def stacked(env: Any) -> Any:
+        frames = gym.wrappers.FrameStackObservation(RescaleIncentive(env), 2, padding_type="zero")
+        return gym.wrappers.FlattenObservation(frames)
+
+    def envs() -> Any:
+        return VecFrameStack(DummyVecEnv([lambda: RescaleIncentive(gym.make("PrincipalAgent-v0", **GAME))]), 2)
+
+    model = sb3.PPO("MlpPolicy", envs(), n_steps=60, batch_size=60, seed=0, device="cpu").learn(60)
+    principal = baselines.from_sb3(model, stacked, deterministic=True)
+    assert baselines.simulate(principal, seed=5).utility[-1] == pytest.approx(utility(model, envs(), 5), abs=1e-4)
+
+
+def test_with_a_wrapper_too_the_environment_has_the_settings_of_training(sb3: Any) -> None:
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    def space(**given: Any) -> Any:
+        principal: Any = baselines.from_sb3(model, RescaleIncentive, **given)
+        return principal._environment(Puppet()).observation_space
+
+    settings: dict[str, Any] = {"observation": "learning", "max_incentive": 5.0}
+    env = RescaleIncentive(gym.make("PrincipalAgent-v0", **settings, **GAME))
+    model = sb3.PPO("MlpPolicy", env, n_steps=16, batch_size=16, device="cpu")
+    assert space() == env.observation_space
+    assert space(observation="summary") != env.observation_space
+    for model.env in (None, DummyVecEnv([lambda: gym.make("CartPole-v1")])):
+        assert space(**GAME) != env.observation_space
+        assert space(**settings, **GAME) == env.observation_space
+    with pytest.raises(ValueError, match="argument of from_sb3 = 'agent' is unknown; known: observation"):
+        baselines.from_sb3(model, agent="ucb")
 
 
 def test_a_learner_is_a_principal_everywhere(sb3: Any, tmp_path: Path) -> None:
@@ -154,6 +202,31 @@ def test_the_environment_of_a_model_is_made_again_or_refused(sb3: Any) -> None:
         baselines.from_sb3(model(stacked))
 
 
+@pytest.mark.parametrize("given", ["ppo", "learner"])
+def test_policies_play_games_of_any_size_and_others_those_of_their_own(given: str, sb3: Any) -> None:
+    settings: dict[str, Any] = {"n_arms": 4, "horizon": 20}
+    policy: Any = rl.learner("k3-t30-uniform", copies=8, particles=4, width=4) if given == "learner" else "ppo"
+    principal = baselines.make(policy, **GAME)
+    one, other = (baselines.simulate(each, seed=0, **settings).offers for each in (principal, policy))
+    np.testing.assert_array_equal(one, other)
+    again = baselines.make(principal, **settings)
+    assert (type(again), again.n_arms, again.horizon) == (type(principal), 4, 20)
+    assert len(baselines.compare([principal, "zero"], seeds=2, workers=1, **settings).samples) == 2
+    gym.make("PrincipalAgentFollower-v0", principal=policy, **settings).reset(seed=0)
+
+
+def test_a_model_of_another_size_is_refused_in_the_same_words_everywhere(sb3: Any) -> None:
+    model = sb3.PPO("MlpPolicy", games(ForLearning), n_steps=16, batch_size=64, device="cpu")
+    settings: dict[str, Any] = {"n_arms": 4, "horizon": 30}
+    for play in (
+        lambda: baselines.simulate(model, seed=0, **settings),
+        lambda: baselines.compare([model, "zero"], seeds=2, workers=1, **settings),
+        lambda: gym.make("PrincipalAgentFollower-v0", principal=model, **settings),
+    ):
+        with pytest.raises(ValueError, match="PolicyPrincipal has n_arms = 3, but the game has 4"):
+            play()
+
+
 def test_a_function_that_cannot_play_is_refused() -> None:
     with pytest.raises(TypeError, match="function = 3 must be a function"):
         baselines.from_policy(3, **GAME)  # type: ignore[arg-type]
@@ -168,5 +241,8 @@ def test_what_cannot_be_played_is_refused_with_a_remedy(sb3: Any, tmp_path: Path
     with pytest.raises(ValueError, match=r"runs code that its author put into it.*PPO\.load"):
         baselines.compare(["model.zip", "zero"], "k3-t30-uniform", seeds=2)
     model.env = None
-    with pytest.raises(ValueError, match=r"has no environment: load it with env=, or .* by baselines.from_sb3\(model"):
+    with pytest.raises(ValueError, match=r"has no environment.*: load it with env=, or .* by baselines.from_sb3"):
         baselines.from_sb3(model)
+    for use in (lambda: rl.save("x", tmp_path / "y.npz"), lambda: baselines.from_sb3("x")):
+        with pytest.raises(TypeError, match=r"model = 'x' must be a model of Stable-Baselines3, or a baselines.rl.le"):
+            use()
