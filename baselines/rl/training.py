@@ -68,7 +68,7 @@ ROLLOUT, BATCHES, EPOCHS = 25, 8, 2  # rounds of each copy between two updates; 
 RATE, ENTROPY = 2e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
 LONGEST_LAP, LAPS = 80, 5  # rollouts by default, and laps that a short run has at least
 COUNTS = ("steps", "copies", "particles", "width", "lap", "rounds", "n_steps", "n_epochs", "batch_size")
-AMOUNTS = ("learning_rate", "ent_coef", "gamma", "gae_lambda")
+AMOUNTS = ("scale", "learning_rate", "ent_coef", "gamma", "gae_lambda")
 # What is maximised, with its sign.
 SCORE = {"utility": ("expected_utility", 1.0), "regret": ("regret", -1.0), PAYOFF: (PAYOFF, 1.0)}
 WAYS = ("likeliest", "drawn")  # in which a policy's actions are played
@@ -108,6 +108,8 @@ class Settings:
     """Give the actor one more layer."""
     privileged: bool = True
     """Show the critic of a principal, never the actor, both players' means and the agent's beliefs."""
+    scale: float = 1.0
+    """Rewards are multiplied by this, and divided by the square root of the horizon."""
     lap: int = 0
     """Rollouts between two checkpoints, at most; 0: 80, or a fifth of a run of fewer than 400. Each lap seeds the
     random numbers anew, so another ``lap`` gives another policy."""
@@ -379,6 +381,7 @@ def environments(settings: Settings) -> list[GameVecEnv]:
         pairs = zip(tasks, shares, strict=True)
         games = [settings.games(each, copies) for each, copies in pairs if each.n_arms == n_arms]
         envs = GameVecEnv(games, settings.objective, scale=None, staggered=True)
+        envs.scales = [settings.scale * scale for scale in envs.scales]
         envs.seed(TRAINING_SEEDS + settings.seed * settings.copies)
         all_envs.append(envs)
     return all_envs

@@ -236,6 +236,11 @@ def test_constants_are_those_of_the_package_unless_others_are_given() -> None:
     assert (model.policy.layout["n_arms"], model.policy.layout["privileged"]) == (4, 3)  # the actor is told nothing
 
 
+def test_rewards_are_scaled_by_game() -> None:
+    model = rl.learner(["k3-t25-uniform", "k3-t100-uniform"], copies=8, particles=4, scale=3.0)
+    assert model.envs[0].scales == pytest.approx([0.6, 0.3])
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
