@@ -18,8 +18,7 @@ GAMES = (
     *(f"k5-t{horizon}-misaligned" for horizon in (100, 200, 500, 1000)),
     *("k5-t200-clustered", "k5-t200-gap", "k5-t200-uniform-exploratory", "k5-t1000-uniform-exploratory"),
     *("k5-t200-uniform-oracle", "k5-t200-misaligned-oracle", "k5-t1000-uniform-oracle", "k5-t200-uniform-logit"),
-    *("k5-t200-uniform-ucb", "k5-t200-misaligned-ucb", "k5-t500-uniform-ucb", "k5-t200-minimax"),
-    *("k5-t500-uniform-exploratory", "k5-t200-misaligned-exploratory"),
+    *("k5-t200-uniform-ucb", "k5-t200-misaligned-ucb", "k5-t200-misaligned-exploratory"),
     *("k2-t8-uniform", "k2-t20-uniform", "k3-t100-misaligned", "k10-t200-uniform", "k10-t200-misaligned"),
     *("k20-t200-uniform", "k20-t200-misaligned"),
 )
@@ -27,11 +26,11 @@ GAMES = (
 RECIPES: dict[str, dict[str, Any]] = {
     "ppo": {
         "tasks": GAMES,
-        "steps": 102_400_000,
+        "steps": 61_440_000,
         "copies": 1024,
-        "width": 48,
-        "lap": 400,
-        "rounds": 1_000_000,
+        "scale": 10.0,
+        "lap": 200,
+        "rounds": 2_000_000,
         "ppo": {"batch_size": 1600, "learning_rate": 1.5e-3},
     },
 }
