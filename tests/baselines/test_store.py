@@ -282,7 +282,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("pa_env", "ba
     digested = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in manifest.sources()}
     assert loaded >= {"baselines.rl.trained", "baselines.scripted.paper.steiner", "pa_env.kernel"}
     texts = {"baselines.benchmark", *(f"baselines.scripted{folder}" for folder in ("", ".ours", ".paper", ".peers"))}
-    beside = {"baselines", "baselines.comparison", "baselines.players", "baselines.benchmark.pool", "baselines.extras"}
+    beside = {"baselines", "baselines.comparison", "baselines.players", "baselines.benchmark.pool"}
     beside |= {"baselines.rl", "baselines.simulation", "baselines.text"}
     assert loaded - digested == texts | beside
 
