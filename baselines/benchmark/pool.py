@@ -13,6 +13,7 @@ import math
 import multiprocessing
 import multiprocessing.connection
 import multiprocessing.forkserver
+import multiprocessing.resource_tracker
 import os
 import queue
 import secrets
@@ -117,6 +118,8 @@ class Worker:
 def _interrupts_blocked() -> Iterator[None]:
     """Block Ctrl-C, also in processes that are started here: it can't tear them while they start."""
     block = getattr(signal, "pthread_sigmask", None)  # Windows has no such thing
+    if block:
+        multiprocessing.resource_tracker.ensure_running()  # it lets Ctrl-C through again when it is started
     before = block(signal.SIG_BLOCK, {signal.SIGINT}) if block else None
     try:
         yield

@@ -349,7 +349,8 @@ def train(
                 if "zero" in scripts and comparison.difference(trained, "zero").loc["utility"].abs().max() < 1e-6:
                     like_zero.append(each.name)
         if like_zero:
-            typer.echo(f"The policy earns what zero earns in {', '.join(like_zero)}: see 'The trap of offering nothing' in docs/training.md.")
+            where = "see 'The trap of offering nothing' in docs/training.md"
+            typer.echo(f"The policy earns what zero earns in {', '.join(like_zero)}: {where}")
         typer.echo(f"learning curve: {out / 'curve.png'}")
         typer.echo(f"policy: {policy}")
 
