@@ -100,6 +100,6 @@ def test_a_node_with_another_version_plays_nothing() -> None:
 
 def test_without_ray(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"engine = 'ray' needs Ray, which is not installed\. In a clone .*pip install"):
+    with pytest.raises(ValueError, match=r"'ray' needs Ray, which is not installed\. In a clone .*pip install"):
         sweep.run(make_plan(tasks("smoke"), [], 1), tmp_path / "out", "", sweep.Engine("ray"))
     assert not list(tmp_path.iterdir())
