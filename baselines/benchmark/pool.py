@@ -59,7 +59,7 @@ def announce_compilation(console: "Console") -> None:
     if console.is_terminal and folder is not None and not Path(folder).exists():
         compile_silently()  # said here, before a progress bar is drawn
         console.print(
-            "Compiling the game for this machine, some 10 seconds for each kind of agent; kept for the next time in"
+            "Compiling the game for this machine, some ten seconds for each kind of agent; kept for the next time in"
             f" {cache_folder()}",
             highlight=False,
             markup=False,

@@ -66,7 +66,7 @@ from pa_env.trained_agents import SEAT as AGENT_SEAT
 TRAINING_SEEDS, EVALUATION_SEEDS = 10**9, 5 * 10**8  # far from those of tuning and comparisons
 ROLLOUT, BATCHES, EPOCHS = 25, 8, 2  # rounds of each copy between two updates; equal parts of them, and passes
 RATE, ENTROPY = 2e-3, 0.006  # of learning, and the weight of the bonus for random actions: both at first
-LONGEST_LAP, LAPS = 80, 5  # rollouts by default, and laps that a short run has at least
+LONGEST_LAP, LAPS = 80, 5  # rollouts by default, and the fewest laps of a short run
 COUNTS = ("steps", "copies", "particles", "width", "lap", "rounds", "n_steps", "n_epochs", "batch_size")
 AMOUNTS = ("scale", "learning_rate", "ent_coef", "gamma", "gae_lambda")
 # What is maximised, with its sign.
@@ -236,7 +236,7 @@ class Learner(PPO):
     envs: list[GameVecEnv]  # one for each number of arms
     references: Mapping[str, float]  # utilities of scripts
     offers: list[float]  # mean of what the likeliest actions offer at the end of each rollout
-    trapped: bool  # True once it was said that they are next to nothing
+    trapped: bool  # True after the warning that they are next to nothing
     say: Callable[[str], None] = staticmethod(warnings.warn)
     randomness: Any  # states of torch's and NumPy's generators, from which Stable-Baselines3 draws
 

@@ -292,7 +292,7 @@ else:
             program = code.format(sweep=sweeps, out=str(tmp_path / folder))
             words = [sys.executable, "-c", program]
             said.append(subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stderr)
-        assert said[0].count("ompiling the game for this machine, some 10 seconds for each kind of agent") == 1
+        assert said[0].count("ompiling the game for this machine, some ten seconds for each kind of agent") == 1
         assert said[0].index("ompiling") < said[0].index("0%")
         assert "ompiling" not in said[1]
 
