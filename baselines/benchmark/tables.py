@@ -42,7 +42,7 @@ REGRETS = (
 )
 IGNORED = (
     "† marks R_T against an agent that does not act on the beliefs which R_T is measured against"
-    f" ({', '.join(filter(ignores_beliefs, AGENTS))}): principals are not ranked by it."
+    f" ({', '.join(filter(ignores_beliefs, AGENTS))}, trained ones): principals are not ranked by it."
 )
 SET_ASIDE = ("regret", "regret_median", "regret_q90")  # marked where beliefs are ignored
 ORDER = (

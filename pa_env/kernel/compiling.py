@@ -4,9 +4,9 @@ Numba's own cache checks the file of a function and no other: if a constant or a
 machine code stays in use and gives wrong numbers. The folder of every function compiled here is therefore named after
 all sources that may be compiled into it (:mod:`pa_env.kernel.sources`).
 
-All uses of Numba's private API are in this file, and each has a plain fallback: the option
-``_nrt``, the class of the cache, the library of a :func:`part`, direct calls of one overload (:func:`machine_code`) and
-the address of a compiled function (:func:`code_address`).
+All uses of Numba's private API are in this file, and each has a plain fallback: the option ``_nrt``, the class of the
+cache and the numbers of functions in it, the library of a :func:`part`, direct calls of one overload
+(:func:`machine_code`) and the address of a compiled function (:func:`code_address`).
 """
 
 import functools
@@ -15,6 +15,7 @@ import hashlib
 import multiprocessing
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,9 +31,14 @@ from pa_env.kernel.sources import digest, outside
 FunctionCache: Any
 _CacheLocator: Any
 try:
+    from numba.core.bytecode import FunctionIdentity
     from numba.core.caching import FunctionCache, _CacheLocator
 except ImportError:  # another version of Numba: compile again in each process
     FunctionCache = _CacheLocator = None
+else:
+    # Numba numbers functions from 1 in each process and puts the number into the names of their machine code. Of two
+    # functions of one name, kept by two processes under one number, a third that loads both would call one for both.
+    FunctionIdentity._unique_ids = iter(lambda: uuid.uuid4().hex, None)  # type: ignore[assignment]
 
 PartCompiler: Any = None
 try:

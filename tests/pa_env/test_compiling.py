@@ -305,6 +305,57 @@ def test_what_a_rule_of_a_user_takes_from_elsewhere_is_seen_with_a_warm_cache(pa
     assert play(packages, RULES) == [{name: [0.2, 0.0] for name in OWN}, 0]
 
 
+FACTORIES = """
+from pa_env import CompiledAgent
+from pa_env.rules import compile_rule
+
+def rule(c):
+    def rule(memory, plays, sums, arm, reward, offer):
+        offer[c] = 0.1
+        return c
+    return compile_rule(rule)
+
+def learn(memory, means, counts, arm, reward):
+    pass
+
+def agent(c):
+    def choose(memory, means, counts, offer, t, u):
+        return c
+    return CompiledAgent(choose, learn)
+"""
+
+# Makes rules, and agents, that differ only by a number of their factory; prints what each rule offers, the arm that
+# each agent plays, and how many of their functions were in the cache.
+SIBLINGS = """
+import json, sys
+import numpy as np
+from siblings import agent, rule
+from pa_env.game import Game
+from pa_env.kernel.layout import ARM
+rules, agents = [rule(c) for c in {0}], [agent(c) for c in {0}]
+played = []
+for each in rules:
+    game = Game(n_arms=3, horizon=10, agent="oracle", instance="uniform")
+    game.begin([1])
+    played.append(game.follow(each, np.zeros(1), 1).offer.tolist())
+for each in agents:
+    game = Game(n_arms=3, horizon=10, agent=each, instance="uniform")
+    game.begin([1])
+    played.append(int(game.play(np.zeros(3))[0, ARM]))
+functions = rules + [each.choose for each in agents]
+print(json.dumps([played, sum(each.stats.cache_hits.total() for each in functions)]))
+"""
+
+
+def test_functions_of_one_name_that_different_processes_kept_are_told_apart(packages: Path) -> None:
+    """Numba numbers them alike, and a process that loaded both from the cache called one of them for both."""
+    (packages / "siblings.py").write_text(FACTORIES)
+    offers = [[0.1, 0.0, 0.0], [0.0, 0.1, 0.0]]
+    for c in (0, 1):
+        assert play(packages, SIBLINGS.format([c]))[0] == [offers[c], c]
+    assert play(packages, SIBLINGS.format([0, 1])) == [[*offers, 0, 1], 4]
+
+
 def test_environments_and_compiled_agents_that_are_dropped_leave_nothing_behind() -> None:
     def choose(memory: Any, means: Any, counts: Any, offer: Any, t: int, u: float) -> int:
         return 0
