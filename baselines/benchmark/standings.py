@@ -25,8 +25,8 @@ from baselines.text import in_markdown, plain
 
 VERDICT = (
     "Of principals that are not privileged: the most utility and the least R_T, each with a 95% interval. In"
-    " parentheses after a principal that is not separated from the best: the smallest difference that so many seeds"
-    " could have shown. The next is the first that is surely behind."
+    " parentheses after a principal that is not separated from the best: about the smallest difference that so"
+    " many seeds could have shown. The next is the best of those that are surely behind."
 )
 OVERVIEW = (
     "Utility of every principal in every task, and after the stroke its R_T, each with a 95% interval. The most utility"
@@ -225,7 +225,7 @@ def leaderboard(results: Results, command: str) -> str:
         in_markdown("; ".join(f"{name}: {value}" for name, value in facts.items()) + "."),
         tables.REGRETS + " Lower regret is better, higher utility is better.",
         f"{tables.IGNORED} {tables.ORDER} Square brackets are 95% bootstrap intervals over seeds. {tables.SEPARATION}"
-        f" {TOO_FEW}",
+        f" {TOO_FEW} {tables.BEHIND_ZERO}",
         VERDICT,
         "## Firsts",
         "In how many tasks a principal has the most utility (the least R_T), is not separated from the one that has,"

@@ -18,13 +18,14 @@ from scipy import special, stats
 from pa_env.kernel.layout import Floats
 
 FEWEST = 10  # samples behind an interval
+MANY = 1000  # samples, above which a mean is normal enough
 TOO_FEW = (
-    f"No interval is shown for fewer than {FEWEST} seeds: regret is heavy-tailed, and a nominal 95% interval of so few"
-    " runs covers the mean in about 80% of cases."
+    f"Above {MANY:,} seeds intervals are normal ones. None is shown where both ends round to one number, and for fewer"
+    f" than {FEWEST} seeds: regret is heavy-tailed, and a nominal 95% interval of so few runs covers the mean in about"
+    " 80% of cases."
 )
 FEW, RESAMPLES = 100, (10_000, 2_000)  # resamples of few samples, and of more
 SLOW_RESAMPLES = 1000  # of statistics that are not functions of means
-MANY = 1000  # samples, above which a mean is normal enough
 Row = Mapping[str, Any]  # values of a table by column
 SAME = 1e-8  # share of the largest score: smaller differences count as 0
 LEVEL = 0.05  # of a test, or of several together

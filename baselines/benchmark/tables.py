@@ -46,20 +46,24 @@ IGNORED = (
 )
 SET_ASIDE = ("regret", "regret_median", "regret_q90")  # marked where beliefs are ignored
 ORDER = (
-    f"Tasks of at most {SHORT:,} rounds, and those of such agents, are sorted by utility, the others by R_T; both"
-    " orders are shown."
+    f"Tasks of at most {SHORT:,} rounds, and those of such agents, are sorted by utility, the others by R_T; all have"
+    " utility and R_T."
 )
 SEPARATION = (
     "Differences are to the principal with the most utility, and to the one with the least R_T, of those that are not"
-    " privileged. They are paired on the seeds that all principals of the task have; their intervals hold all at once"
-    " and are corrected for having picked the best on the same seeds (max-T). A principal whose interval contains 0 is"
-    " not separated from the best: that is no proof of a tie. Half the width of the interval is the smallest"
-    " difference that so many seeds could have shown."
+    " privileged. They are paired on the seeds that all principals of the task have; the intervals of one score in a"
+    " task hold all at once, and are corrected for having picked the best on the same seeds (by the distribution of the"
+    " largest deviation, max-T). A principal whose interval contains 0, before rounding, is not separated from the"
+    " best: that is no proof of a tie. Half the width of the interval is about the smallest difference that so many"
+    " seeds could have shown."
+)
+BEHIND_ZERO = (
+    "Behind zero: the 95% interval of the paired difference in utility to `zero`, which offers nothing, is below 0."
 )
 PAIRING = (
     f"{IGNORED} {ORDER} Square brackets are 95% bootstrap intervals over seeds. {SEPARATION} The slope is that of log"
     f" R_t on log t over the last two decades of the runs: growth within a run of known length. {TOO_FEW}"
-    " Behind zero: the 95% interval of the paired difference in utility to zero, which offers nothing, is below 0."
+    f" {BEHIND_ZERO}"
 )
 NEEDS = "% Needs \\usepackage{booktabs,adjustbox}"
 WORDS = {"~": r"\textasciitilde{}", "^": r"\^{}", "\\": r"\textbackslash{}"}

@@ -43,29 +43,36 @@ PROFILE = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.3])  # levels of regret per
 SHOWN = ("utility", "utility_difference", "regret", "regret_difference")
 PANELS = {"uniform": "uniform instances, K = 5", "unit-ball": "linear rewards, K = 5, d = 3"}
 ABOUT = (
-    f"Every scripted principal in every task of the suite `{SUITE}` that it can play. Scores are per round, over seeds"
-    " that all principals share. Square brackets are 95% bootstrap intervals."
+    f"Every scripted principal in every task of the suite `{SUITE}` that it can play, but for slow ones:"
+    f" {', '.join(f'`{name}`' for name in SLOW)} are not played at T = {max(SEEDS):,}. Names are explained on the pages"
+    " of [principals](principals.md) and [agents](agents.md). Scores are per round, over seeds that all principals"
+    " share. Square brackets are 95% bootstrap intervals."
     f" {tables.SEPARATION} {tables.IGNORED} {tables.ORDER} A run fails if its regret still grows linearly at the"
     " horizon: R_T/T of at least"
     f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
-    f" `oracle` and `knows-beliefs` are privileged. {TOO_FEW} {tables.REGRETS}"
+    " Medians, quantiles and failures are of R_T. `oracle` and `knows-beliefs` are privileged: they are told what no"
+    f" principal can know, and do not rank. {tables.BEHIND_ZERO} {TOO_FEW} R_T is against the best incentives for the"
+    " agent's beliefs at the time. An uninformed agent lowers it: look at utility as well."
 )
-MARKS = "*: the least or not separated from it; ': the game ends in phase 1\n†: R_T does not rank principals"
+MARKS = (
+    "rows by mean place in utility; *: the least, or not separated from it, of those not privileged\n"
+    "': the game ends in phase 1; †: R_T does not rank principals; above 1 the colour is that of 1"
+)
 READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
-    " rewards: most look for prices up to 1, and an arm may cost 2. – in a heat map is not played: slow principals play"
-    " the shorter horizons. All principals of a task play the same seeds, and text, tables and figures are of these."
-    " A game marked `phase 1` ends in the principal's first phase, as those of `belgic` below T = 4e5 do. IQM is"
-    " the interquartile mean over all runs of all agents that act on their beliefs; the columns after it are a"
-    " performance profile, the share of runs with so little regret; P is the probability that a run of the one with the"
-    " least IQM, of those that are not privileged, beats a run of this one (0.5: no difference). Intervals there are"
-    " stratified paired bootstraps; only principals and seeds that every task of the horizon has are in that table."
-    f" {SHARES} Firsts, of the whole game: {standings.VERDICT}"
+    " rewards: most look for prices up to 1, and an arm may cost 2. All principals of a task play the same seeds, and"
+    " text, tables and figures are of these. A game marked `phase 1` ends in the principal's first phase, as those of"
+    " `belgic` below T = 4e5 do. IQM is the interquartile mean of R_T/T over all runs of all agents that act on their"
+    " beliefs; the columns after it are a performance profile, the share of runs with so little regret; P is the"
+    " probability that a run of the one with the least IQM, of those that are not privileged, beats a run of this one"
+    " (0.5: no difference). Intervals there are"
+    " stratified paired bootstraps; only principals and seeds that all these tasks have are in that table."
+    f" {SHARES} Firsts are not per round but of the whole game: {standings.VERDICT}"
 )
 LOST = (
     "Runs in which the arm with the largest theta + mu is no longer active in the last phase, `uniform` instances with"
-    " K = 5. An arm is dropped for good. Elimination takes an agent's exploration for an"
-    " answer; the principals made for agents that explore ask again and again."
+    " K = 5. An arm is dropped for good. Elimination takes an agent's exploration for an answer; the principals made"
+    " for agents that explore ask again and again. Losses happen without exploration too."
 )
 
 
@@ -159,20 +166,21 @@ def _difference(row: Mapping[str, Any], score: str, shares: Mapping[str, str]) -
 
 
 def verdict(summary: pd.DataFrame) -> str:
-    """Sentences that follow from the tasks of one horizon; agents that ignore their beliefs are left out."""
+    """Sentences on the tasks of one horizon, without agents that ignore their beliefs and privileged principals."""
     contenders = summary[~summary["beliefs_ignored"] & ~summary["privileged"]]
     shaky = contenders.groupby("principal")["linear"].max()
     steady = [f"`{label}`" for label in shaky.index[shaky <= 0.05]]
-    fails = "Every principal fails in more than 5% of the runs played against some agent"
+    fails = "each fails in more than 5% of its runs against some agent"
     if steady:
         fails = (
-            f"At most 5% of the runs of {', '.join(steady)} fail against each of the agents that act on their beliefs;"
-            " the others fail more against one or several of them"
+            f"at most 5% of the runs of {', '.join(steady)} fail against each agent, and more of the others' against"
+            " one or several. A run that does not fail may have much regret, if it grows no more"
         )
     apart = contenders.assign(ratio=contenders["regret"] / contenders["regret_median"].clip(lower=1.0))
     worst = apart.loc[apart["ratio"].idxmax()]
     return (
-        f"{fails}. Means and medians are furthest apart for `{worst['principal']}` against {worst['agent']}: mean R_T"
+        f"Of principals that are not privileged, against agents that act on their beliefs, {fails}. The ratio of mean"
+        f" to median R_T (taken as at least 1) is largest for `{worst['principal']}` against {worst['agent']}: mean"
         f" {tables.with_interval(worst, 'regret')}, median {worst['regret_median']:,.0f}."
     )
 
@@ -251,7 +259,7 @@ def page(evidence: Evidence, path: Path) -> list[str]:
         panels = {titles[kind]: losses_per_round(group, columns="agent") for kind, group in kinds.items()}
         figure = path.with_name(f"{path.stem}-t1e{round(math.log10(horizon))}.png")
         signs = {titles[kind]: marks(group, first, panels[titles[kind]]) for kind, group in kinds.items()}
-        save(heat_map(panels, f"R_T/T at T = {horizon:,}\n{MARKS}", signs), figure)
+        save(heat_map(panels, f"R_T/T at T = {horizon:,}\n{MARKS}", signs, label="R_T/T"), figure)
         parts += [f"## T = {horizon:,}", f"![Regret per round, principals by agents]({figure.name})"]
         for kind, group in kinds.items():
             parts += [f"### Firsts, {PANELS[kind]}, T = {horizon:,}", tables.markdown(standings.verdict_table(group))]
