@@ -16,6 +16,7 @@ from baselines.registry import PRINCIPALS
 from baselines.reproduce import lemma_counts
 from baselines.reproduce.claim import (
     PRACTICAL,
+    SHARES,
     TESTED,
     Cell,
     CellScores,
@@ -190,6 +191,7 @@ def broken(evidence: Evidence) -> pd.DataFrame:
                 {
                     "left out": ablation.part,
                     "agent": agent,
+                    "T": f"{QUICK_HORIZON if evidence.study.quick else ablation.counted_at:.0e}",
                     "lemma": f"`{ablation.lemma}`",
                     "counted": ablation.breaks,
                     "with it": with_part,
@@ -203,22 +205,24 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     """The lemmas broken, and what each part costs."""
     study = evidence.study
     return [
-        "What the paper argues is needed, left out one at a time (Liu & Ratliff, ICML 2025). All have practical"
+        "What the paper argues is needed, left out one at a time (Liu & Ratliff, ICML 2025). Games have practical"
         " constants, which no lemma covers, so the paper's probabilities do not bound the counts. Agents that explore"
-        f" have c0 = {C0:g} and explore the arm that is paid for, which misleads searches. K = 5"
-        " arms, `uniform`; linear rewards have d = 2.",
+        f" have c0 = {C0:g} and explore the arm that is paid for, which misleads searches. K = 5 arms, `uniform`;"
+        " linear rewards `unit-ball` with d = 2.",
         "## The lemmas broken",
         f"{QUICK_COUNTED if study.quick else COUNTED} games or searches of each, seeds 0, 1, ..., as in"
-        " `baselines.reproduce.lemma_counts`. The usual agent that explores (`exploratory`, c0 = 1) is counted"
-        " beside the one that explores the arm that is paid for. The searches of the conservative cut are asked alone,"
-        " outside of games, with answers that keep the premise of the lemma.",
+        " `baselines.reproduce.lemma_counts`. The lemmas have their names in the paper's source; the confidence"
+        " logarithm of a bound is scaled as the principal's is. The usual agent that explores (`exploratory`, c0 = 1)"
+        " is counted beside the one that explores the arm that is paid for. The searches of the conservative cut are"
+        " asked alone, outside of games, with noisy answers of an agent with linear rewards that keep the premise of"
+        f" the lemma. {SHARES}",
         tables.markdown(broken(evidence), as_is=["lemma"]),
         "## What it costs",
         f"R_T/T, means over seeds with 95% bootstrap intervals; differences are paired. {TESTED} A broken lemma need"
         f" not cost regret at these horizons. {TOO_FEW}",
-        tables.markdown(regrets(evidence.scores, study)),
         "The mean of the answers 0 and 1 of a test, compared with 1/2, is their median; what the median replaces is a"
         " single test.",
+        tables.markdown(regrets(evidence.scores, study)),
     ]
 
 

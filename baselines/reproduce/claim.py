@@ -95,8 +95,9 @@ class Study(NamedTuple):
 PRACTICAL = ",constants=practical"  # behind a principal's name
 TESTED = (
     "Verdicts are by paired t-tests, with p-values that Holm's method corrects for asking all of these questions at"
-    " once, at 5%. `not separated` is no proof of a tie: behind it stand the number of seeds and half the width of the"
-    " 95% interval, about the smallest difference that they could have shown."
+    " once, at 5%. Intervals are of single rows and not corrected: one may leave out 0 where the verdict is `not"
+    " separated`. That is no proof of a tie. Behind it stand the number of seeds and half the width of the interval:"
+    " after the correction only a larger difference, up to about twice that, would have been shown."
 )
 
 SHARES = "A share of n runs has a 95% interval of at most ± 98% / sqrt(n)."

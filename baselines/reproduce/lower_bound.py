@@ -103,10 +103,10 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     return [
         f"The family `minimax` with K = {N_ARMS}: one arm has a theta that is larger by the gap c sqrt(K/T) with c ="
         f" {MINIMAX_C:g}, and nothing else tells it apart. With an agent that knows its means, a principal that is told"
-        " all prices still has a bandit to play, and its R_T^oracle is of order sqrt(KT) on average over which arm is"
-        ' the best: Auer, Cesa-Bianchi, Freund & Schapire, "The Nonstochastic Multiarmed Bandit Problem" (2002),'
+        " all prices still has a bandit to play, and its R_T^oracle is at least of order sqrt(KT) on average over which"
+        ' arm is the best: Auer, Cesa-Bianchi, Freund & Schapire, "The Nonstochastic Multiarmed Bandit Problem" (2002),'
         ' section 5; Lattimore & Szepesvari, "Bandit Algorithms" (2020), chapter 15. Cells are R_T^oracle / sqrt(KT),'
-        f" means over runs with 95% intervals. {TOO_FEW}",
+        f" means over runs with 95% intervals; the slope is that of log R_T^oracle on log T. {TOO_FEW}",
         "`ucb-told` is told the prices, `told-all-but-one` also the family and its gap: it only has to find out which"
         " arm is the best, and plays the likeliest one. `ipa` has to find the prices too. The bound says nothing of an"
         " agent that learns (last row): where the mean is negative, `zero` earns more than the benchmark, since such an"
@@ -127,7 +127,9 @@ def sentence(points: dict[str, dict[int, Floats]]) -> str:
     return (
         f"Against the agent that knows its means the least of all cells is {bracketed(least, digits=2)} sqrt(KT), that"
         f" of `{name}` at T = {T:.0e}. In expectation `zero`, whose agent knows nothing of theta, has (1 - 1/K) c ="
-        f" {(1 - 1 / N_ARMS) * MINIMAX_C:g}: a larger cell has paid more for learning than it gained."
+        f" {(1 - 1 / N_ARMS) * MINIMAX_C:g}; it meets the same instances at every T, so that its cells share their"
+        " luck. A cell whose interval lies above that has lost more by searching and learning than it gained. Intervals"
+        " are of single cells."
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from baselines.benchmark import tables
+from baselines.benchmark.statistics import TOO_FEW
 from baselines.reproduce.claim import SHARES, Claim, Evidence, Measurement, Study, mean_text
 from pa_env import IID
 from pa_env.game import Game
@@ -28,7 +29,8 @@ ABOUT = (
     " with kappa < 1, whatever is offered. The counterexample of Liu & Ratliff (ICML 2025, appendix B): mu = (0.1,"
     " 0.9); arm 0 is paid for in the first round, then arm 1 is offered T^-10. The table has the agent's regret in"
     " rounds 2 to T divided by T, means over runs with 95% bootstrap intervals, and the share of runs in which it is"
-    f" above T / 2. {SHARES}"
+    " above T / 2. This is one window of one instance: a small number is no evidence that the assumption holds."
+    f" {TOO_FEW} {SHARES}"
 )
 
 

@@ -66,7 +66,8 @@ def sentences(found: Sequence[tuple[Pair, str]]) -> str:
     for principal in dict.fromkeys(pair.principal for pair, _ in found):
         mine = {pair.task.name: verdict for pair, verdict in found if pair.principal == principal}
         others = [f"{name} ({text.split(' (')[0]})" for name, text in mine.items() if not text.startswith("lower")]
-        text = f"They lower the regret of `{principal}` in {len(mine) - len(others)} of {len(mine)} settings"
+        lower = len(mine) - len(others)
+        text = f"Practical constants lower the regret of `{principal}` in {lower} of {len(mine)} settings"
         parts.append(f"{text}; not in {', '.join(others)}." if others else f"{text}.")
     return " ".join(parts)
 

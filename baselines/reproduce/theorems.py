@@ -146,25 +146,23 @@ def plan(study: Study) -> Iterator[Cell | Measurement]:
 ABOUT = (
     "Each theorem of Liu & Ratliff (ICML 2025) in the regret that it bounds: Rbar_T (every incentive offered is"
     " charged) for `exploratory-oracle`, R_T (against the best incentives for the agent's beliefs) for the others."
-    " Every point is a game of its own, since the algorithms know T. `slope` is that of log mean regret against the"
-    " log of what varies, with a 95% bootstrap interval over seeds; `theorem` is the power in the bound, log factors"
-    " aside. `local slopes` are those from one power of ten to the next (or from point to point): the curve bends"
-    " where they differ. `straight` is the p-value of the hypothesis that the points lie on a line; a small one says"
-    " that one slope does not tell the whole story. `overpaid` is the share of the regret that was paid above the"
-    " optimal incentive, at the last point; it can exceed 100%, since an agent that explores plays arms that it"
-    " was paid too little for, and Rbar_T compares with its true means, not its beliefs. " + TOO_FEW
+    " Every point is a game of its own, since the algorithms know T. `slope` is that of log mean regret against the log"
+    " of what varies, with a 95% bootstrap interval over seeds; `theorem` is the power in the term of the bound that"
+    " leads for large T, log factors aside. `local slopes` are those from one power of ten to the next (or from point"
+    " to point): the curve bends where they differ. `straight` is the p-value of the hypothesis that the points lie on"
+    " a line; a small one says that one slope does not tell the whole story. `overpaid` is the share of the regret that"
+    " was paid above the optimal incentive, at the last point; it can exceed 100%, since an agent that explores plays"
+    " arms that it was paid too little for. " + TOO_FEW
 )
 READING = (
-    f"{growth.READING} With the paper's constants `linear` offers less than its cap only from T = 8e7 on at d = 2, so"
-    " its rows show this first part alone. `minimax` instances are those of the lower bound for the agent that knows"
-    " its means (`pa-bench reproduce lower-bound`). A factor sqrt(log(KT)) adds 1 / (2 log(KT)), about 0.03, to a"
-    " power."
+    f"{growth.READING} `minimax` instances are those of the lower bound for the agent that knows its means ([its"
+    " page](lower-bound.md)). A factor log(KT)^p adds p / log(KT) to a power: at these sizes about 0.03 for p = 1/2,"
+    " 0.04 for 2/3 and 0.13 for 2."
 )
 OTHERS = (
     "No theorem covers these: the practical constants are heuristics that shorten the phases"
     " (`baselines.scripted.paper.phased.Phased`), and the other principals have no guarantee against these agents."
-    " The column"
-    " `theorem` is empty for that reason."
+    " So the column `theorem` has –."
 )
 
 
@@ -268,7 +266,7 @@ def draw(measured: list[CurveFit], out: Path) -> None:
         axes.legend(frameon=False, fontsize=6.5)
     figure.suptitle(
         "Growth of regret, with 95% intervals. Dashed: practical constants, which no theorem covers. Hollow: the game"
-        " ends in phase 1",
+        " ends in phase 1, or (linear) pays its cap throughout",
         fontsize=11,
     )
     save(figure, out)
@@ -283,6 +281,7 @@ def draw_curve(axes: "Axes", each: CurveFit, colour: str) -> None:
     low, high = np.array([mean_interval(column[~np.isnan(column)]) for column in each.values.T]).T
     other = each.curve.instance if each.curve.instance == "minimax" else ""
     size = f", d = {each.curve.dim}" if each.curve.dim and each.curve.varies != "d" else ""
+    size += f", c0 = {each.curve.c0:g}" if each.curve.agent.startswith("explor") and each.curve.varies != "c0" else ""
     slope = "" if np.isnan(each.slope.value) else f" (slope {each.slope.value:.2f})"
     name = f"{each.curve.principal.replace(PRACTICAL, ', practical')}{size}{', ' + other if other else ''}{slope}"
     marker = "s" if other or each.curve.dim == 3 else "o"
@@ -306,7 +305,7 @@ def draw_bound(axes: "Axes", group: list[CurveFit]) -> None:
         color="black",
         linestyle="dotted",
         linewidth=1.2,
-        label=f"slope of the bound, {power:.2f}",
+        label=f"slope of the bound's leading term, {power:.2f}",
     )
 
 

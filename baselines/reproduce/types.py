@@ -11,6 +11,7 @@ All tables are of the regret against the best fixed price on one arm in hindsigh
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,8 @@ QUICK_HORIZONS, QUICK_RUNS = (1000, 3162), 10
 ABOUT = (
     "Agents of several types that come in some order (Liu et al., ICML 2025, arXiv 2505.23124). All tables are of the"
     " regret against the best fixed price on one arm in hindsight (`regret_fixed`), means over runs with 95% bootstrap"
-    f" intervals. {TOO_FEW}"
+    f" intervals. Left out are principals that are privileged, trained, told what to offer or told the arms' vectors."
+    f" {TOO_FEW}"
 )
 
 
@@ -201,20 +203,22 @@ def page(evidence: Evidence, _: Path) -> list[str]:
         "## Greedy types, a fixed window",
         "Of two types, which come in random order, one prefers a worthless arm and moves to arm 1 for 0.3; the other"
         " prefers the best arm and leaves it for arm 1 at 0.301. Prices between the two are worth 0.15 a round more"
-        " than any other on one arm. The table has the regret divided by T. – is not played. It shows who misses a"
+        " than any other on one arm. The table has the regret divided by T; – is not played. It shows who misses a"
         " fixed window, and is no lower bound: `bisect`, made for it, finds the lowest price at which each arm is ever"
         " played and keeps the best; `bisect-two-arms` is described below.",
         window_sentence(evidence, greedy(evidence.study)),
         shares(evidence, greedy(evidence.study)),
         "## Greedy types, a window as narrow as the game is long",
         "The window has width 2^-T, at a place drawn from [0.25, 0.35] in each run, and the types come in random order."
-        " An offer on one arm has two answers, which at best halve what is unknown, so that to find the window takes"
+        " Whether an offer on one arm is accepted at best halves what is unknown, so that to find the window takes"
         " all but three or so of the T rounds. Prices are floating-point numbers, so the games are short. `bisect-fast`"
         " asks for arm 1 alone, a price a round. This is no bound for all offers: `bisect-two-arms`, made for it, pays"
         " for arm 1 and, on arm 2, as much as keeps there the type that prefers it, and so has no window to hit.",
         shares(evidence, window(evidence.study)),
         "## Logit types",
-        f"Three types with temperature {TEMPERATURE:g} that come in blocks, against `price-grid`."
+        f"Three types with temperature {TEMPERATURE:g} that come in blocks, `uniform` instances with K = 3, against"
+        f" `price-grid`, which is told the Lipschitz constant 1 / {TEMPERATURE:g} of their choices. Its authors bound"
+        " its regret by order T^(2/3), logarithms aside."
         f" {growth_sentence(growth)}",
         tables.markdown(pd.DataFrame(smooth)),
     ]
@@ -256,7 +260,8 @@ def growth_sentence(growth: Fit) -> str:
         place = "above it"
     else:
         place = "below it" if slope.high < BOUND else "not separated from it"
-    falling = f", {'falling' if local[-1] < local[0] else 'not falling'} from point to point ({growth.bends()})"
+    falls = all(later < earlier for earlier, later in pairwise(local))
+    falling = f", {'falling' if falls else 'not falling throughout'} from point to point ({growth.bends()})"
     falling = falling if len(local) > 1 else ""
     return (
         f"The slope of log regret against log T is {bracketed(slope, digits=3)}, where the bound has {BOUND:.3f}:"

@@ -220,7 +220,7 @@ def sentences(table: pd.DataFrame, last: int) -> str:
                     names.append(f"`{row['played by']}`{phases.mark(phases.MARK in row[f'T = {last:.0e}'])}")
         name, _, agent = case.partition(" vs ")
         found = "; ".join(f"{side}: {', '.join(names) or 'none'}" for side, names in sides.items())
-        lines.append(f"- `{name}` against {agent}, R_T at T = {last:.0e} beside it: {found}.")
+        lines.append(f"- `{name}` against {agent}, R_T at T = {last:.0e}, of the others: {found}.")
     return "\n".join(lines)
 
 
@@ -239,7 +239,7 @@ def average_sentences(evidence: Evidence) -> str:
         ]
         more = [f"`{name}`" for i, name in enumerate(ON_AVERAGE) if low[i] > 0]
         lines.append(
-            f"- T = {task.horizon:.0e}: the least mean R_T has `{ON_AVERAGE[best]}`,"
+            f"- T = {task.horizon:.0e}: of these {len(ON_AVERAGE)} the least mean R_T has `{ON_AVERAGE[best]}`,"
             f" {bracketed(estimate(table[:, best]))}; not separated from it on {len(table)} seeds:"
             f" {', '.join(level) or 'none'}; more: {', '.join(more) or 'none'}."
         )
@@ -252,25 +252,26 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     longer = longer_table(evidence, sizes)
     return [
         "A theorem is a promise, up to constants, against every instance and every agent of its class; no table of"
-        " averages shows that."
+        " averages shows that. R_T is against the best incentives for the agent's beliefs; agents that explore have"
+        " c0 = 1, those with `exploration=worst` explore the arm that is worst for the principal."
         f" Means over seeds with 95% bootstrap intervals. {TOO_FEW}",
         "## On average",
-        "Five arms, `uniform` instances, an agent that learns. The paper's constants. In parentheses: the smallest"
-        " difference that so many seeds could have shown (max-T).",
+        "Five arms, `uniform` instances, an agent that learns. The paper's constants. In parentheses: about the"
+        " smallest difference that so many seeds could have shown (max-T).",
         average_sentences(evidence),
         average_table(evidence),
         "## The worst instances found",
-        f"The instance (K = {N_ARMS}, Bernoulli rewards) on which each principal has the largest mean R_T at T ="
-        f" {sizes.horizon:,}: {sizes.first} drawn at random, then {sizes.generations} times {CHILDREN} small"
-        f" changes of the {PARENTS} worst, on {len(TRIED_SEEDS)} seeds each. A search finds a bad instance, not the"
-        f" worst there is. The table is of fresh seeds, from {FRESH_SEEDS[0]:,} on, each with an order of the arms of"
-        " its own.",
+        f"The instance (K = {N_ARMS}, Bernoulli rewards) on which each principal has the largest mean R_T, agent by"
+        f" agent, at T = {sizes.horizon:,}: {sizes.first} drawn at random, then {sizes.generations} times {CHILDREN}"
+        f" small changes of the {PARENTS} worst, on {len(TRIED_SEEDS)} seeds each. A search finds a bad instance, not"
+        f" the worst there is. The table is of fresh seeds, from {FRESH_SEEDS[0]:,} on, each with an order of the arms"
+        " of its own.",
         found_table(evidence, sizes),
         "## The same instances in longer games",
         "R_T/T. The first principal of each block is the one that the instance was searched for; the next has a theorem"
-        " that covers the agent, with the paper's constants, then with practical ones, which no theorem covers. The"
-        f" last column compares R_T at the longest horizon with that of the first, on {sizes.longer} seeds. {TESTED}"
-        f" `{phases.MARK}`: the game ends in the first phase.",
+        " that covers the agent, with the paper's constants, then with practical ones, which no theorem covers; then"
+        f" `zero`. The last column compares R_T at the longest horizon with that of the first, on {sizes.longer} seeds."
+        f" {TESTED} `{phases.MARK}`: the game (on seed 0) ends in the first phase.",
         sentences(longer, sizes.horizons[-1]),
         tables.markdown(longer),
     ]

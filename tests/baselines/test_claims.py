@@ -87,8 +87,8 @@ def test_where_practical_constants_do_not_help_is_named() -> None:
         [(practical.Pair(name, task(game), "regret", 30), verdict) for (name, game), verdict in found.items()]
     )
     assert text == (
-        "They lower the regret of `exploratory` in 1 of 3 settings; not in k50-t1e4-uniform (higher), k50-t1e4-gap (not"
-        " separated). They lower the regret of `elimination` in 1 of 1 settings."
+        "Practical constants lower the regret of `exploratory` in 1 of 3 settings; not in k50-t1e4-uniform (higher),"
+        " k50-t1e4-gap (not separated). Practical constants lower the regret of `elimination` in 1 of 1 settings."
     )
 
 
@@ -145,7 +145,7 @@ def test_everybody_is_named_on_one_side_of_the_principal_of_a_worst_case() -> No
     rows = [("a", "0.1", "–"), ("b", "0.2 (phase 1)", "more (p 0.01)"), ("c", "0.1", "not separated (p 1)")]
     table = pd.DataFrame(rows, columns=["played by", "T = 1e+04", "R_T at the last"])
     assert worst_case.sentences(table.assign(**{"worst case of": "a vs oracle"}), 10**4) == (
-        "- `a` against oracle, R_T at T = 1e+04 beside it: less: none; more: `b` (phase 1); not separated: `c`."
+        "- `a` against oracle, R_T at T = 1e+04, of the others: less: none; more: `b` (phase 1); not separated: `c`."
     )
 
 
