@@ -35,10 +35,13 @@ MARKS = {  # of principals, by columns of the summary
     "regret_best": "least R_T",
     "below_zero": "behind zero",
 }
+REGRET = (
+    "R_T is against the best incentives for the agent's beliefs at the time. An uninformed agent lowers it: look at"
+    " utility as well."
+)
 REGRETS = (
-    "R_T is against the best incentives for the agent's beliefs at the time, R_T^oracle against the best for its true"
-    " means, and Rbar_T charges every incentive offered, taken or not. An uninformed agent lowers R_T: look at utility"
-    " as well."
+    f"{REGRET} R_T^oracle is against the best incentives for the agent's true means, and Rbar_T charges every incentive"
+    " offered, taken or not."
 )
 IGNORED = (
     "† marks R_T against an agent that does not act on the beliefs which R_T is measured against"

@@ -162,7 +162,7 @@ def _regret(scores: CellScores, horizon: int, spec: str) -> str:
 def sentences(found: dict[str, dict[str, float]]) -> str:
     """Three facts about the offers of the optimal policy beside those of others."""
     texts = (
-        "It makes an offer of more than a hair in {rounds:.0%} of the rounds",
+        "The optimal policy makes an offer of more than a hair in {rounds:.0%} of the rounds",
         "Such an offer is {offer:.2f} on average",
         "It pays {paid:.3f} in a game, {early:.0%} of it in the first half",
     )
@@ -235,20 +235,22 @@ def page(evidence: Evidence, file: Path) -> list[str]:
     states = ", ".join(f"{found['utility', each]['states']:,}" for each in played.seeds)
     return [
         "K = 2 arms, Bernoulli rewards, uniform and independent theta and mu, and the empirical-mean agent. The most"
-        f" that a principal without secrets can earn, by `baselines.exact.solve`: {known} ({states} states). `zero`"
-        " earns T/2. The least R_T that such a principal can have at"
-        f" T = {T} is {found['regret', T]['value']:.4f}.",
-        "The table has the share of this gain on `zero`, (utility - T/2) / (optimum - T/2), in percent ± half a 95%"
-        f" interval, of paired episodes: {', '.join(f'{n:,} at T = {each}' for each, n in played.seeds.items())};"
-        " and mean R_T with its interval. In expectation `bayes-optimal` has 100; the rest is luck, which the others"
-        " share. `knows-beliefs` is told what the agent believes, `oracle` theta too. PPO is"
-        f" `baselines.rl.learner('k2-t{T}-uniform')`, trained from scratch with one seed, its actions drawn or the"
-        " likeliest.",
+        " that a principal can earn that is not shown the agent's beliefs, by `baselines.exact.solve`:"
+        f" {known} ({states} states). `zero` earns T/2. The least R_T that such a principal can have at T = {T} is"
+        f" {found['regret', T]['value']:.4f}.",
+        "The table has the share of the possible gain on `zero`: utility less that of `zero` on the same seeds, divided"
+        " by the optimum less T/2, in percent ± half a 95% interval (no ± where all episodes are the same), of"
+        f" {', '.join(f'{n:,} episodes at T = {each}' for each, n in played.seeds.items())}; and mean R_T with its"
+        " interval. In expectation `bayes-optimal` has 100: what it has above or below is chance, which the others"
+        " share in part. `knows-beliefs` is told what the agent believes, `oracle` theta too. `ppo` is the shipped"
+        f" policy, trained on many games; PPO is `baselines.rl.learner('k2-t{T}-uniform')`, trained from scratch with"
+        f" one seed, its actions drawn or the likeliest. Rows are sorted by T = {T}; empty cells were not measured.",
         tables.markdown(table(evidence, optima)),
         "## What the optimal policy does",
         f"T = {T}, {played.seeds[T]:,} episodes. A hair is {exact.HAIR:g}, which breaks a tie in the agent's beliefs."
         f" {sentences({name: found['habits', name] for name in HABITS})}",
-        f"Its first {min(DEPTH, T)} offers as a tree; a branch is the arm that was played and the principal's reward:",
+        f"Its first {min(DEPTH, T)} offers as a tree; a branch is the arm that was played, counted from 0,"
+        " and the principal's reward X. Answers that cannot happen are left out.",
         f"![The first offers of the optimal policy as a tree]({picture.name})",
     ]
 
@@ -256,7 +258,7 @@ def page(evidence: Evidence, file: Path) -> list[str]:
 CLAIM = Claim(
     "exact",
     "The exact optimum of tiny games",
-    "Every principal's share of the gain of the exact optimum, with two arms and few rounds.",
+    "Which share of the exact optimum's gain principals have, with two arms and few rounds.",
     plan,
     page,
 )

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from baselines.benchmark.formatting import bracketed, plus_minus
+from baselines.benchmark.formatting import NONE, bracketed, plus_minus
 from baselines.benchmark.statistics import Estimate, estimate, mean_ratio
 from baselines.benchmark.summaries import ignores_beliefs, privileged
-from baselines.benchmark.tables import REGRETS
+from baselines.benchmark.tables import IGNORED, REGRETS
 from baselines.registry import is_trained, label, make, principals
 from baselines.reproduce.claim import Cell, CellScores, Claim, Evidence, Study
 from baselines.rl.evaluate import PLAYED_SCORES
@@ -73,20 +73,24 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     tables = score_tables(plan(evidence.study), evidence.scores)
     parts = [
         "Means over episodes, ± half the width of a 95% interval. Differences are of paired episodes, on the same"
-        " instances and rewards, in expected utility: theta_A - pi_A, which has the same mean and less noise."
-        " `oracle` and `knows-beliefs` are privileged. The share is how much of the way from the best script to"
-        " `knows-beliefs`, which is told what the agent believes, the trained principal has come (- where that is not"
-        " surely ahead of the script). The best script is picked on the same episodes, which flatters it a little;"
-        f" intervals are of single tasks, not corrected for their number. {REGRETS} [The exact optimum](exact.md) has"
-        " the share of what can be gained with two arms and few rounds.",
+        " instances and rewards, in expected utility: theta_A - pi_A, which has the same mean and less noise. `oracle`"
+        " and `knows-beliefs` are privileged. The share is how much of the way from the best script to `knows-beliefs`,"
+        " which is told what the agent believes, the trained principal has come: below 0% it is further away than the"
+        " script, and – stands where `knows-beliefs` is not surely ahead of the script, or R_T does not rank. With two"
+        " arms and up to ten rounds the best script may be `bayes-optimal`, which earns the most that is possible in"
+        " expectation. The tables of tasks are sorted by expected utility. The best script is picked on the same"
+        " episodes, which flatters it a little; intervals are of single tasks, not corrected for their number."
+        f" {IGNORED} {REGRETS} [The exact optimum](exact.md) has the share of what can be gained with two arms and few"
+        " rounds.",
         " ".join(sentences(tables)),
         gains(tables),
-        "## Across tasks\n\nUtility divided by that of the best script of the task: mean over tasks, and the lowest"
-        " with its task.",
+        "## Across tasks\n\nExpected utility divided by that of the best script of the task: mean over tasks, and the"
+        " lowest with its task, of the principals that are not privileged and play every task.",
         across(tables),
     ]
     for name, scores in tables.items():
-        lines = ["| principal | episodes | utility | R_T | R_T^oracle |", "|---|---|---|---|---|"]
+        mark = "†" if ignores_beliefs(task(name).agent) else ""
+        lines = [f"| principal | episodes | utility | R_T{mark} | R_T^oracle |", "|---|---|---|---|---|"]
         for principal in sorted(scores, key=lambda spec: -scores[spec]["expected_utility"].mean()):
             values = scores[principal]
             means = [plus_minus(estimate(values[score])) for score in ("utility", "regret", "regret_oracle")]
@@ -132,7 +136,8 @@ def sentences(tables: Tables) -> Iterator[str]:
 
 def gains(tables: Tables) -> str:
     """For each trained principal: utility gained on the best scripted one, and R_T relative to the best one's."""
-    heads = "task | trained on it | trained principal | utility gained on | | share | R_T relative to | | share"
+    heads = "task | trained on it | trained principal | utility gained on | gain | share"
+    heads += " | R_T divided by that of | ratio | share"
     lines = [f"| {heads} |", "|---" * 9 + "|"]
     seen = trained_on()
     for name, scores in tables.items():
@@ -145,7 +150,7 @@ def gains(tables: Tables) -> str:
                 share(scores, spec, richest, "expected_utility"),
             )
             ratio = ratio_interval(values["regret"], scores[least]["regret"]), share(scores, spec, least, "regret")
-            compared = ("–",) * 3 if ignores_beliefs(task(name).agent) else (label(least), *ratio)
+            compared = (NONE,) * 3 if ignores_beliefs(task(name).agent) else (label(least), *ratio)
             cells = (name, "yes" if name in seen else "no", spec, label(richest), *earned, *compared)
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -168,12 +173,12 @@ def across(tables: Tables) -> str:
 
 
 def share(scores: dict[str, Scores], ours: str, script: str, score: str) -> str:
-    """Share of the script-to-yardstick gap that is closed; "-" if that gap is not significant."""
+    """Share of the script-to-yardstick gap that is closed; "–" if that gap is not significant."""
     values, theirs, yardstick = (scores[spec][score] for spec in (ours, script, YARDSTICKS[score]))
     both = min(theirs.size, yardstick.size)
     way = estimate(yardstick[:both] - theirs[:both])
     ahead = way.low > 0 if score == "expected_utility" else way.high < 0
-    return f"{(values.mean() - theirs.mean()) / (yardstick.mean() - theirs.mean()):.0%}" if ahead else "-"
+    return f"{(values.mean() - theirs.mean()) / (yardstick.mean() - theirs.mean()):.0%}" if ahead else NONE
 
 
 def gain(ours: Scores, theirs: Scores) -> Estimate:

@@ -51,8 +51,7 @@ ABOUT = (
     " horizon: R_T/T of at least"
     f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
     " Medians, quantiles and failures are of R_T. `oracle` and `knows-beliefs` are privileged: they are told what no"
-    f" principal can know, and do not rank. {tables.BEHIND_ZERO} {TOO_FEW} R_T is against the best incentives for the"
-    " agent's beliefs at the time. An uninformed agent lowers it: look at utility as well."
+    f" principal can know, and do not rank. {tables.BEHIND_ZERO} {TOO_FEW} {tables.REGRET}"
 )
 MARKS = (
     "rows by mean place in utility; *: the least, or not separated from it, of those not privileged\n"

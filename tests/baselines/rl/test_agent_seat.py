@@ -208,8 +208,7 @@ def test_the_page_says_what_its_table_shows(tmp_path: Path) -> None:
         }
     text = "\n".join(exploitability.page(Evidence(study, None, values, []), tmp_path / "page.md"))
     assert "earns more than the greedy one against 2 of 2 principals" in text
-    assert "most against `profit-target` (+20.00) and least against `zero` (+5.000)" in text
-    assert "it earns more than `ucb` against 1" in text
-    assert "most is lost by `profit-target` (+40.00), the least by `zero` (0)" in text
-    assert "gains 50% to 50% of it" in text
+    assert "and more than `ucb` against 1" in text
+    assert "gains most against `profit-target` (+20.00), least against `zero` (+5.000)" in text
+    assert "largest for `profit-target` (+40.00), smallest for `zero` (0). Shares are 50% to 50%" in text
     assert (tmp_path / "page.png").stat().st_size > 5000

@@ -111,7 +111,7 @@ def test_across_tasks_utility_is_relative_to_the_best_script() -> None:
 
 def test_a_script_that_is_no_worse_than_the_yardstick_leaves_nothing_to_close() -> None:
     scores = {name: {"regret": np.full(20, value)} for name, value in (("a", 1.0), ("b", 2.0), ("knows-beliefs", 3.0))}
-    assert trained.share(scores, "a", "b", "regret") == "-"
+    assert trained.share(scores, "a", "b", "regret") == "–"
     scores["knows-beliefs"]["regret"][:] = 0.5
     assert trained.share(scores, "a", "b", "regret") == "67%"
     scores["knows-beliefs"]["regret"][:] = [9.0, -6.0] * 10  # its mean is lower, but not measurably so
