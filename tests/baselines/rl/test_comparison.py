@@ -115,4 +115,4 @@ def test_a_script_that_is_no_worse_than_the_yardstick_leaves_nothing_to_close() 
     scores["knows-beliefs"]["regret"][:] = 0.5
     assert trained.share(scores, "a", "b", "regret") == "67%"
     scores["knows-beliefs"]["regret"][:] = [9.0, -6.0] * 10  # its mean is lower, but not measurably so
-    assert trained.share(scores, "a", "b", "regret") == "-"
+    assert trained.share(scores, "a", "b", "regret") == "–"
