@@ -191,7 +191,7 @@ def broken(evidence: Evidence) -> pd.DataFrame:
                 {
                     "left out": ablation.part,
                     "agent": agent,
-                    "T": f"{QUICK_HORIZON if evidence.study.quick else ablation.counted_at:.0e}",
+                    "at T": f"{QUICK_HORIZON if evidence.study.quick else ablation.counted_at:.0e}",
                     "lemma": f"`{ablation.lemma}`",
                     "counted": ablation.breaks,
                     "with it": with_part,

@@ -74,14 +74,14 @@ def page(evidence: Evidence, _: Path) -> list[str]:
     parts = [
         "Means over episodes, ± half the width of a 95% interval. Differences are of paired episodes, on the same"
         " instances and rewards, in expected utility: theta_A - pi_A, which has the same mean and less noise. `oracle`"
-        " and `knows-beliefs` are privileged. The share is how much of the way from the best script to `knows-beliefs`,"
-        " which is told what the agent believes, the trained principal has come: below 0% it is further away than the"
-        " script, and – stands where `knows-beliefs` is not surely ahead of the script, or R_T does not rank. With two"
-        " arms and up to ten rounds the best script may be `bayes-optimal`, which earns the most that is possible in"
-        " expectation. The tables of tasks are sorted by expected utility. The best script is picked on the same"
-        " episodes, which flatters it a little; intervals are of single tasks, not corrected for their number."
-        f" {IGNORED} {REGRETS} [The exact optimum](exact.md) has the share of what can be gained with two arms and few"
-        " rounds.",
+        " and `knows-beliefs` are privileged. The share is how much of the way from the best script to a yardstick that"
+        " is told what the agent believes (`knows-beliefs,objective=utility`; for R_T `knows-beliefs`) the trained"
+        " principal has come: below 0% it is further away than the script, and – stands where the yardstick is not"
+        " surely ahead of the script, or R_T does not rank. With two arms and up to ten rounds the best script may be"
+        " `bayes-optimal`, which earns the most that is possible in expectation. The tables of tasks are sorted by"
+        " expected utility. The best script is picked on the same episodes, which flatters it a little; intervals are"
+        f" of single tasks, not corrected for their number. {IGNORED} {REGRETS} [The exact optimum](exact.md) has the"
+        " share of what can be gained with two arms and few rounds.",
         " ".join(sentences(tables)),
         gains(tables),
         "## Across tasks\n\nExpected utility divided by that of the best script of the task: mean over tasks, and the"

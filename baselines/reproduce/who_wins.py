@@ -50,22 +50,23 @@ ABOUT = (
     f" {tables.SEPARATION} {tables.IGNORED} {tables.ORDER} A run fails if its regret still grows linearly at the"
     " horizon: R_T/T of at least"
     f" {summaries.LINEAR_SHARE:g}, and R_t growing like t^{summaries.LINEAR_SLOPE:g} or faster over its last part."
-    " Medians, quantiles and failures are of R_T. `oracle` and `knows-beliefs` are privileged: they are told what no"
-    f" principal can know, and do not rank. {tables.BEHIND_ZERO} {TOO_FEW} {tables.REGRET}"
+    " Medians, quantiles and failures are of R_T. `oracle` and `knows-beliefs` are privileged: they are told what is"
+    f" hidden from others, and do not rank. {tables.BEHIND_ZERO} {TOO_FEW} {tables.REGRET}"
 )
 MARKS = (
     "rows by mean place in utility; *: the least, or not separated from it, of those not privileged\n"
-    "': the game ends in phase 1; †: R_T does not rank principals; above 1 the colour is that of 1"
+    "': the game ends in phase 1, or (linear) pays its cap throughout; †: R_T does not rank principals;"
+    " above 1 the colour is that of 1"
 )
 READING = (
     "Of those that play linear rewards only `linear` and `c-ipa` are told the arms. The others are not made for such"
     " rewards: most look for prices up to 1, and an arm may cost 2. All principals of a task play the same seeds, and"
     " text, tables and figures are of these. A game marked `phase 1` ends in the principal's first phase, as those of"
-    " `belgic` below T = 4e5 do. IQM is the interquartile mean of R_T/T over all runs of all agents that act on their"
-    " beliefs; the columns after it are a performance profile, the share of runs with so little regret; P is the"
-    " probability that a run of the one with the least IQM, of those that are not privileged, beats a run of this one"
-    " (0.5: no difference). Intervals there are"
-    " stratified paired bootstraps; only principals and seeds that all these tasks have are in that table."
+    " `belgic` below T = 4e5 do; `linear` with the paper's constants is marked where it pays its cap in all phases. IQM"
+    " is the interquartile mean of R_T/T over all runs of all agents that act on their beliefs; the columns after it"
+    " are a performance profile, the share of runs with so little regret; P is the probability that a run of the one"
+    " with the least IQM, of those that are not privileged, beats a run of this one (0.5: no difference). Intervals"
+    " there are stratified paired bootstraps; only principals and seeds that all these tasks have are in that table."
     f" {SHARES} Firsts are not per round but of the whole game: {standings.VERDICT}"
 )
 LOST = (
