@@ -20,9 +20,9 @@ from pa_env.kernel.layout import Floats
 FEWEST = 10  # samples behind an interval
 MANY = 1000  # samples, above which a mean is normal enough
 TOO_FEW = (
-    f"Above {MANY:,} seeds intervals are normal ones. None is shown where both ends round to one number, nor for fewer"
-    f" than {FEWEST} seeds. Regret is heavy-tailed, and intervals are then too narrow: of 95% intervals of lognormal"
-    " means, those of 10 runs cover 78%, of 30 runs 87%, of 100 runs 91%."
+    f"Above {MANY:,} seeds intervals are normal approximations. None is shown where both ends round to one number, nor"
+    f" for fewer than {FEWEST} seeds. Regret is heavy-tailed, and intervals are then too narrow: of 95% intervals of"
+    " lognormal means, those of 10 runs cover the mean in 78% of cases, of 30 runs in 87%, of 100 runs in 91%."
 )
 FEW, RESAMPLES = 100, (10_000, 2_000)  # resamples of few samples, and of more
 SLOW_RESAMPLES = 1000  # of statistics that are not functions of means

@@ -61,7 +61,7 @@ SEPARATION = (
     " seeds could have shown."
 )
 BEHIND_ZERO = (
-    "Behind zero: the 95% interval of the paired difference in utility to `zero`, which offers nothing, is below 0."
+    "Behind zero: the 95% interval of the paired difference in utility to zero, which offers nothing, is below 0."
 )
 PAIRING = (
     f"{IGNORED} {ORDER} Square brackets are 95% bootstrap intervals over seeds. {SEPARATION} The slope is that of log"

@@ -19,7 +19,7 @@ Inside::
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from baselines.extras import missing
+from baselines.extras import extra_named
 from baselines.rl.models import save
 from baselines.rl.trained import load
 
@@ -53,10 +53,8 @@ def learner(
         **options: fields of :class:`baselines.rl.training.Settings`, such as ``seed``, ``objective``, ``particles``,
             ``deep`` or ``privileged``, and arguments of Stable-Baselines3's PPO, such as ``learning_rate``.
     """
-    try:
+    with extra_named():
         from baselines.rl import training
-    except ModuleNotFoundError as error:
-        raise missing(error) from None
     several = isinstance(task, Sequence) and not isinstance(task, str)
     given: Any = () if task is None else tuple(task) if several else (task,)  # type: ignore[arg-type]
     parts = {"agent": agent, "instance": instance, "n_arms": n_arms, "horizon": horizon}
